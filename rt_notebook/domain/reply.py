@@ -1,0 +1,167 @@
+"""What was read from a seat's reply and the chairman's verdict, as plain values for the log.
+
+Knows nothing of how they are read (`contract.reply`, `contract.verdict`) nor of who asked. Both go
+to JSON and back once per reply on the hot path, so the conversions are written out by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
+
+PASS: Final = "PASS"  # noqa: S105 (a word of the contract, no password)
+"""The stance key of a seat that has nothing new."""
+OTHER: Final = "other:"
+"""How the stance key of a stance of its own begins; the label follows as written."""
+NO_PICK: Final = "none"
+"""The pick of a verdict that recommends no option."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A seat's reply, field by field; an invalid one keeps whatever could be read."""
+
+    valid: bool = False
+    """True when the reply keeps the contract; only then does its stance count."""
+    errors: list[str] = field(default_factory=list)
+    """What breaks the contract, one line each, in words that a repair call can show."""
+    passed: bool = False
+    """True for the lone word PASS."""
+    stance: str | None = None
+    """The text on the STANCE line as written; None when there is none."""
+    stance_key: str | None = None
+    """`opt-N`, `PASS`, or `other: <label>` as written; None when the stance names nothing."""
+    agree_with: list[str] = field(default_factory=list)
+    """Seats it agrees with: known ones in their own spelling, unknown ones as written."""
+    disagree: list[str] = field(default_factory=list)
+    """Its objections; 3 at most unless read without trimming."""
+    new: list[str] = field(default_factory=list)
+    """Its new points; 2 at most unless read without trimming. A bullet `none` stays as text."""
+    assumptions: list[str] = field(default_factory=list)
+    """What it takes for granted."""
+    question: str | None = None
+    """Its question to the person as written; None when there is none or a placeholder."""
+    duplicates: list[str] = field(default_factory=list)
+    """A section's name for each time it was repeated."""
+    trimmed: list[str] = field(default_factory=list)
+    """Names of the sections that had too many bullets."""
+    notes: list[str] = field(default_factory=list)
+    """What was put right while reading, each word once (`fenced`, `think_removed`, ...)."""
+    reasoning: str | None = None
+    """What stood between think tags; kept apart, never shown to other seats."""
+    raw: str = ""
+    """The whole text as it came."""
+
+    def unresolved(self) -> Reply:
+        """Return it as it counts once its repair failed too: invalid, and without a stance key."""
+        return replace(self, valid=False, stance_key=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values under the fields' names."""
+        return {
+            "valid": self.valid,
+            "errors": list(self.errors),
+            "passed": self.passed,
+            "stance": self.stance,
+            "stance_key": self.stance_key,
+            "agree_with": list(self.agree_with),
+            "disagree": list(self.disagree),
+            "new": list(self.new),
+            "assumptions": list(self.assumptions),
+            "question": self.question,
+            "duplicates": list(self.duplicates),
+            "trimmed": list(self.trimmed),
+            "notes": list(self.notes),
+            "reasoning": self.reasoning,
+            "raw": self.raw,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Return the reply that `to_json` wrote; missing keys take defaults, others go."""
+        get = data.get
+        return cls(
+            bool(get("valid")),
+            list(get("errors") or ()),
+            bool(get("passed")),
+            get("stance"),
+            get("stance_key"),
+            list(get("agree_with") or ()),
+            list(get("disagree") or ()),
+            list(get("new") or ()),
+            list(get("assumptions") or ()),
+            get("question"),
+            list(get("duplicates") or ()),
+            list(get("trimmed") or ()),
+            list(get("notes") or ()),
+            get("reasoning"),
+            get("raw") or "",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictText:
+    """The chairman's verdict, section by section; an invalid one keeps whatever could be read."""
+
+    valid: bool = False
+    """True when the four sections are there, once each, and the pick is an option or none."""
+    errors: list[str] = field(default_factory=list)
+    """What breaks the contract, one line each, in words that a repair call can show."""
+    pick: str | None = None
+    """`opt-N`, `none` for no pick, or None when the first line names nothing."""
+    recommendation: str = ""
+    """The whole RECOMMENDATION section, the pick's line included."""
+    dissent: str = ""
+    """The DISSENT section; empty for `none`."""
+    kill_criteria: list[str] = field(default_factory=list)
+    """What would end the choice; empty for `none`."""
+    open_questions: list[str] = field(default_factory=list)
+    """What stays unknown; empty for `none`."""
+    duplicates: list[str] = field(default_factory=list)
+    """A section's name for each time it was repeated."""
+    notes: list[str] = field(default_factory=list)
+    """What was put right while reading, each word once (`fenced`, `think_removed`, ...)."""
+    reasoning: str | None = None
+    """What stood between think tags; kept apart."""
+    raw: str = ""
+    """The whole text as it came."""
+
+    @property
+    def rationale(self) -> str:
+        """The reasons: RECOMMENDATION after its first line."""
+        return self.recommendation.partition("\n")[2].strip()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values under the fields' names."""
+        return {
+            "valid": self.valid,
+            "errors": list(self.errors),
+            "pick": self.pick,
+            "recommendation": self.recommendation,
+            "dissent": self.dissent,
+            "kill_criteria": list(self.kill_criteria),
+            "open_questions": list(self.open_questions),
+            "duplicates": list(self.duplicates),
+            "notes": list(self.notes),
+            "reasoning": self.reasoning,
+            "raw": self.raw,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Return the verdict that `to_json` wrote; missing keys take defaults, others go."""
+        get = data.get
+        return cls(
+            bool(get("valid")),
+            list(get("errors") or ()),
+            get("pick"),
+            get("recommendation") or "",
+            get("dissent") or "",
+            list(get("kill_criteria") or ()),
+            list(get("open_questions") or ()),
+            list(get("duplicates") or ()),
+            list(get("notes") or ()),
+            get("reasoning"),
+            get("raw") or "",
+        )

@@ -1,0 +1,175 @@
+"""A seat: who speaks, with which model, and how. Owns the names' rules; knows no provider."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import PrivateAttr, field_validator
+
+from rt_notebook.domain.script import Script, Step, as_step
+from rt_notebook.domain.values import Value, normal_form
+from rt_notebook.errors import SeatError
+
+MOODS: Final = ("grill", "builder", "steelman", "contrarian", "rant")
+HIDDEN_MOOD: Final = "rant"
+MIN_SEATS: Final = 2
+MAX_SEATS: Final = 26
+_NAME_LIMIT: Final = 40
+_FORBIDDEN: Final = frozenset(",;[](){}<>=、，")
+_RESERVED: Final = frozenset({"none", "empty", "pass"})
+# Parts of the public signature that need providers of a later version.
+_LATER: Final = {"tools": (), "account": None, "base_url": None, "api_key_env": None}
+
+
+class Seat(Value):
+    """One participant of a debate.
+
+    Args:
+        name: 1-40 printable characters, unique in the debate without regard to case.
+        model: a model string (`scripted`, `scripted:NAME`, `python:module:function`, `human`), a callable
+            `(Call) -> str | Completion`, or a script made by `rt.scripted`.
+        **fields: the attributes below.
+
+    Raises:
+        SeatError: a field breaks its rule.
+    """
+
+    error: ClassVar[type[SeatError]] = SeatError
+    noun: ClassVar[str] = "Seat"
+
+    name: str
+    """The name shown to people and, unless the debate is anonymous, to the other seats."""
+    model: str = "scripted"
+    """Provider and model; a callable is stored as `function:NAME`."""
+    persona: str | None = None
+    """The seat's own system prompt; reaches only this seat."""
+    lens: str | None = None
+    """What it looks at: risk, cost, evidence, reversibility, long-term effects, user impact, or own words."""
+    mood: Literal["grill", "builder", "steelman", "contrarian", "rant"] | None = None
+    """How it argues; `rant` is hidden: unnamed to the others and not counted."""
+    effort: Literal["low", "medium", "high"] | None = None
+    """Reasoning effort, mapped to what the provider has."""
+    temperature: float | None = None
+    """Sampling temperature, handed to the provider."""
+    max_tokens: int | None = None
+    """Completion tokens asked for at most."""
+    color: str | None = None
+    """A CSS colour (`#rrggbb`) for the live view; None: chosen by the seat's place."""
+    timeout_s: float = 300.0
+    """Seconds for a turn, retries and repair included."""
+    stall_s: float = 0.0
+    """Seconds without progress after which a call is stopped; 0: none."""
+    retries: int = 2
+    """Further tries after rate_limit, overloaded or connection."""
+    script: tuple[Step, ...] | None = None
+    """The steps of a scripted seat, set by `model=rt.scripted(...)`."""
+
+    _function: Callable[..., Any] | None = PrivateAttr(default=None)
+
+    def __init__(self, name: str, *, model: Any = "scripted", **fields: Any) -> None:
+        for later, default in _LATER.items():
+            given = fields.pop(later, default)
+            if given != default and not (later == "tools" and list(given) == []):
+                raise SeatError(f"seat {name!r}: {later} needs an API or CLI seat, which this version doesn't have")
+        function: Callable[..., Any] | None = None
+        if isinstance(model, Script):
+            fields["script"], model = tuple(model), "scripted"
+        elif callable(model):
+            function = model
+            model = f"function:{getattr(model, '__name__', type(model).__name__)}"
+        super().__init__(name=name, model=model, **fields)
+        self._function = function
+
+    @property
+    def function(self) -> Callable[..., Any] | None:
+        """The callable given as `model`, or None; it isn't part of the stored spec."""
+        return self._function
+
+    @property
+    def hidden(self) -> bool:
+        """True for a seat that isn't counted and whose name the others don't see."""
+        return self.mood == HIDDEN_MOOD
+
+    @property
+    def vendor(self) -> str:
+        """Who receives the brief: the model string's prefix."""
+        return self.model.partition(":")[0]
+
+    def with_function(self, function: Callable[..., Any] | None) -> Seat:
+        """Return a copy that answers by `function`."""
+        copy = self.model_copy()
+        copy._function = function
+        return copy
+
+    @field_validator("name")
+    @classmethod
+    def _name(cls, value: str) -> str:
+        name = value.strip()
+        if not 1 <= len(name) <= _NAME_LIMIT:
+            raise SeatError(f"seat name {name[:60]!r} has {len(name)} characters; 1 to {_NAME_LIMIT} are allowed")
+        bad = next((c for c in name if c in _FORBIDDEN or not c.isprintable()), None)
+        if bad is not None:
+            raise SeatError(f"seat name {name!r} holds {bad!r}; use letters, digits, spaces, '-', '_' or '.'")
+        if normal_form(name) in _RESERVED:
+            raise SeatError(f"seat name {name!r} is reserved: it means 'nobody' in a reply; choose another")
+        return name
+
+    @field_validator("model")
+    @classmethod
+    def _model(cls, value: str) -> str:
+        if not value.strip() or not value.isprintable():
+            raise SeatError(f"seat model {value!r} is empty or unprintable; write e.g. 'scripted'")
+        return value.strip()
+
+    @field_validator("color")
+    @classmethod
+    def _color(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"#[0-9A-Fa-f]{6}", value):
+            raise SeatError(f"seat color {value!r} is not of the form '#rrggbb'")
+        return value
+
+    @field_validator("timeout_s", "stall_s", "retries", "max_tokens")
+    @classmethod
+    def _positive(cls, value: float | None, info: Any) -> float | None:
+        least = 1 if info.field_name == "max_tokens" else 0
+        if value is not None and (value != value or value < least or (value == 0 and info.field_name == "timeout_s")):
+            raise SeatError(f"seat {info.field_name}={value!r} is too small")
+        return value
+
+    @field_validator("script", mode="before")
+    @classmethod
+    def _script(cls, value: Any) -> Any:
+        return None if value is None else tuple(as_step(step) for step in value)
+
+
+def check_seats(seats: Sequence[Seat]) -> tuple[Seat, ...]:
+    """Return the seats of a debate, checked together.
+
+    Raises:
+        SeatError: fewer than 2, more than 26, or two with one name.
+    """
+    if not MIN_SEATS <= len(seats) <= MAX_SEATS:
+        raise SeatError(f"a debate has {MIN_SEATS} to {MAX_SEATS} seats; got {len(seats)}")
+    seen: dict[str, str] = {}
+    for seat in seats:
+        key = normal_form(seat.name)
+        if key in seen:
+            raise SeatError(f"two seats are named {seat.name!r}; names are unique without regard to case")
+        seen[key] = seat.name
+    return tuple(seats)
+
+
+def wire_ids(seats: Sequence[Seat]) -> dict[str, str]:
+    """Return an ASCII id for each seat's name, unique in the debate: its slug, or `seat-N`."""
+    ids: dict[str, str] = {}
+    taken: set[str] = set()
+    for number, seat in enumerate(seats, 1):
+        slug = re.sub(r"[^a-z0-9]+", "-", seat.name.casefold()).strip("-")
+        name = slug if slug and slug not in taken else f"seat-{number}"
+        while name in taken:
+            name += "x"
+        taken.add(name)
+        ids[seat.name] = name
+    return ids
