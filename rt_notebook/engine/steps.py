@@ -1,0 +1,64 @@
+"""The steps a debate can take next: what the pure deciders return and the driver carries out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from rt_notebook.domain.gate import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask these seats, all at the same time."""
+
+    round: int
+    """The round."""
+    seats: tuple[str, ...]
+    """Names of the seats whose turns are open."""
+    starts: bool
+    """True when the round hasn't begun yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Put a finding into the log: consensus, nothing_new, loop or limit_reached."""
+
+    kind: str
+    """The event's kind."""
+    body: dict[str, Any]
+    """The event's body."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenGate:
+    """Ask the person."""
+
+    round: int
+    """The round it follows."""
+    mode: str
+    """questions, checkpoint or blocking."""
+    questions: list[Question] = field(default_factory=list)
+    """What the seats ask."""
+    window_s: float | None = None
+    """Seconds until it closes by itself; None: it waits."""
+    reopen_calls: int | None = None
+    """At a consensus: what any text costs, in calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskVerdict:
+    """Ask the chairman."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclude:
+    """End the debate."""
+
+    status: str
+    """done, stopped, paused or error."""
+    stop_reason: str
+    """Why."""
+
+
+Step = Ask | Record | OpenGate | AskVerdict | Conclude

@@ -1,0 +1,89 @@
+"""The provider protocol: a `Call` goes in, a `Completion` comes out, progress is told on the way.
+
+Everything above this line is provider-blind; everything below knows nothing of debates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from rt_notebook.domain.brief import Brief
+from rt_notebook.domain.usage import Usage
+
+Progress = Callable[[int], None]
+"""Told the number of characters that have come so far."""
+
+
+@dataclass(slots=True)
+class Message:
+    """One message of a prompt."""
+
+    role: str
+    """system, user or assistant; after the system message user and assistant alternate."""
+    text: str
+    """The words."""
+
+
+@dataclass(slots=True)
+class Call:
+    """One request to a provider."""
+
+    messages: Sequence[Message]
+    """The prompt."""
+    seat: str
+    """The seat's name."""
+    round: int
+    """The round; 0 is the opening."""
+    purpose: str
+    """opening, critique, turn, repair, verdict, summary or research."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """effort, temperature, max_tokens, as far as the seat sets them."""
+    tools: Sequence[Callable[..., Any]] = ()
+    """Functions the model may call."""
+    deadline_s: float = 300.0
+    """Seconds until the call is given up."""
+    brief: Brief | None = None
+    """The brief as a value, for functions that compute their stance."""
+
+    @property
+    def prompt(self) -> str:
+        """The whole prompt as one text."""
+        return "\n\n".join(message.text for message in self.messages)
+
+    @property
+    def chars(self) -> int:
+        """Characters sent."""
+        return sum(len(message.text) for message in self.messages)
+
+
+@dataclass(slots=True)
+class Completion:
+    """What a provider answers."""
+
+    text: str
+    """The answer."""
+    tool_calls: Sequence[Mapping[str, Any]] = ()
+    """Tools used: name and preview."""
+    usage: Usage | None = None
+    """Tokens and cost, where reported."""
+    model: str | None = None
+    """The model as the provider names it."""
+    request_id: str | None = None
+    """The provider's id of the request."""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Seconds: queued, first_output."""
+
+
+@runtime_checkable
+class Provider(Protocol):
+    """Something that answers calls."""
+
+    async def complete(self, call: Call, progress: Progress) -> Completion:
+        """Answer one call.
+
+        Raises:
+            CallError: with its kind, when there is no answer.
+        """
+        ...

@@ -1,0 +1,82 @@
+"""Python functions in a seat: sync ones run in a thread of their own, async ones on the debate's loop."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from rt_notebook.errors import SeatError, one_line
+from rt_notebook.providers.base import Call, Completion, Progress
+
+
+class FunctionProvider:
+    """Answers calls with a function `(Call) -> str | Completion`.
+
+    A sync function runs in a daemon thread. When its call is cancelled it can't be stopped: it is abandoned, its late
+    answer is dropped, and the failure's message says that it may still run.
+    """
+
+    def __init__(self, function: Callable[[Call], Any]) -> None:
+        self._function = function
+        self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004  (an object whose __call__ is async)
+        )
+        self.abandons = not self._is_async
+
+    async def complete(self, call: Call, progress: Progress) -> Completion:
+        """Answer one call; what the function raises fails it."""
+        answer = await self._function(call) if self._is_async else await self._in_thread(call)
+        if inspect.isawaitable(answer):  # a sync wrapper around an async function
+            answer = await answer
+        return answer if isinstance(answer, Completion) else Completion(answer)
+
+    async def _in_thread(self, call: Call) -> Any:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+
+        def settle(value: Any, error: BaseException | None) -> None:
+            if future.done():
+                return
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(value)
+
+        def work() -> None:
+            value: Any = None
+            error: BaseException | None = None
+            try:
+                value = self._function(call)
+            except Exception as exc:  # carried over to the loop, where the call fails with it
+                error = RuntimeError(str(exc)) if isinstance(exc, StopIteration) else exc
+            except BaseException as exc:  # SystemExit in a user's function must not pass for silence
+                error = RuntimeError(f"{type(exc).__name__}: {exc}")
+            try:
+                loop.call_soon_threadsafe(settle, value, error)
+            except RuntimeError:  # the loop is closed: nobody waits for this answer
+                pass
+
+        threading.Thread(target=work, name=f"roundtable-{call.seat}", daemon=True).start()
+        return await future
+
+
+def import_function(path: str) -> Callable[[Call], Any]:
+    """Return the function that `module:name` names.
+
+    Raises:
+        SeatError: the path is malformed, or there is no such function.
+    """
+    module_name, _, name = path.partition(":")
+    if not module_name or not name:
+        raise SeatError(f"model 'python:{path}' is not of the form 'python:module:function'")
+    try:
+        function = getattr(importlib.import_module(module_name), name)
+    except (ImportError, AttributeError) as exc:
+        raise SeatError(f"model 'python:{path}' can't be loaded: {one_line(str(exc))}") from exc
+    if not callable(function):
+        raise SeatError(f"model 'python:{path}' names {type(function).__name__}, not a function")
+    return function  # type: ignore[no-any-return]  # whatever a user's module holds

@@ -1,0 +1,211 @@
+"""Scripted seats: offline, free, deterministic. They play a script, or answer believably from the brief.
+
+Shipped as a product: demonstrations, dry runs and tests of every fault use it in place of mocks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rt_notebook.contract.render import render_reply
+from rt_notebook.domain.brief import Brief
+from rt_notebook.domain.positions import at_round
+from rt_notebook.domain.reply import Reply
+from rt_notebook.domain.script import Script, Step, scripted
+from rt_notebook.domain.seat import Seat
+from rt_notebook.domain.snapshot import final_tally, tally_at
+from rt_notebook.domain.state import State
+from rt_notebook.domain.usage import Usage
+from rt_notebook.errors import CallError, SeatError, one_line
+from rt_notebook.providers.base import Call, Completion, Progress
+
+_FREE = Usage(cost=0.0)
+
+
+class ScriptProvider:
+    """Plays a script, a step a try; used up, it passes.
+
+    Args:
+        steps: the script.
+        position: tries that the log already holds: where to go on after a resume.
+    """
+
+    def __init__(self, steps: Sequence[Step], position: int = 0) -> None:
+        self._steps = steps
+        self._position = position
+
+    async def complete(self, call: Call, progress: Progress) -> Completion:
+        """Take the next step.
+
+        Raises:
+            CallError: the step says so.
+        """
+        step = self._steps[self._position] if self._position < len(self._steps) else {"reply": "PASS"}
+        self._position += 1
+        if step.get("wait_s"):
+            await asyncio.sleep(step["wait_s"])
+        if "hang" in step:
+            await asyncio.get_running_loop().create_future()
+        if "fail" in step:
+            message = step.get("message") or f"scripted failure: {step['fail']}"
+            raise CallError(message, kind=step["fail"], retry_after_s=step.get("retry_after_s"))
+        text = _text_of(step, call)
+        progress(len(text))
+        return Completion(text, usage=_FREE, model="scripted")
+
+
+def _text_of(step: Step, call: Call) -> str:
+    if "say" in step:
+        options = call.brief.options if call.brief else ()
+        return render_reply(Reply(**{k: v for k, v in step["say"].items() if v is not None}), options)
+    return str(step["reply"] if "reply" in step else step["garbage"])
+
+
+class BelievableProvider:
+    """Answers from the brief alone, the same for the same brief, seat and debate so far.
+
+    Args:
+        seat: who speaks; its lens and mood colour the words.
+        state: gives the debate so far.
+        variant: another voice for the same seat (`scripted:NAME`).
+    """
+
+    def __init__(self, seat: Seat, state: Callable[[], State], variant: str = "") -> None:
+        self._seat = seat
+        self._state = state
+        self._variant = variant
+
+    async def complete(self, call: Call, progress: Progress) -> Completion:
+        """Give a reply, or a verdict when the seat chairs."""
+        state = self._state()
+        brief = state.spec.brief
+        if call.purpose == "verdict" or (call.purpose == "repair" and self._seat.name == state.chairman_name):
+            text = scripted_verdict(state)
+        else:
+            text = self._opening(brief) if call.round == 0 else self._critique(brief, state, call.round)
+        progress(len(text))
+        return Completion(text, usage=_FREE, model="scripted")
+
+    def _dice(self, *parts: object) -> int:
+        words = "\0".join(str(part) for part in (self._seat.name, self._variant, *parts))
+        return int.from_bytes(hashlib.sha256(words.encode("utf-8", "replace")).digest()[:4], "big")
+
+    def _opening(self, brief: Brief) -> str:
+        stance = self._dice(brief.question, *brief.options) % len(brief.options)
+        other = brief.options[(stance + 1) % len(brief.options)]
+        label = brief.options[stance]
+        asks = self._dice(brief.question, "asks") % 2 == 0 or not brief.known
+        return _reply(
+            stance=f"opt-{stance + 1}",
+            disagree=[f"“{other}” is argued without saying what it costs if it goes wrong."],
+            new=[f"Seen for {self._view()}, “{label}” leaves the most room to correct course.", *self._fact(brief)],
+            assumptions=[*brief.assumed[:1], f"Nothing outside the brief rules out “{label}”."],
+            question=f"What would make you give up “{label}” within a month?" if asks else None,
+        )
+
+    def _critique(self, brief: Brief, state: State, number: int) -> str:
+        own = at_round(state.history, number - 1).get(self._seat.name)
+        if own is None:
+            return self._opening(brief)
+        tally = tally_at(state, number - 1)
+        leading = max(tally, key=lambda key: len(tally[key])) if tally else own.key
+        moves = (
+            leading != own.key
+            and len(tally[leading]) > len(tally.get(own.key, []))
+            and self._seat.mood not in ("contrarian", "grill")
+            and self._dice(brief.question, "moves", number) % 3 > 0
+        )
+        key = leading if moves else own.key
+        allies = [name for name in tally.get(key, []) if name != self._seat.name]
+        if not moves and number > 1 and self._dice(brief.question, "passes", number) % 2 == 0:
+            return "PASS"
+        label = brief.label_of(key) or key
+        rival = next((brief.label_of(other) for other in tally if other != key), None)
+        objection = f"“{rival}” still rests on an assumption that nobody has checked." if rival else "none"
+        point = (
+            f"The argument for “{label}” holds for {self._view()} too; I change my stance."
+            if moves
+            else f"In round {number} nothing was said that outweighs “{label}” for {self._view()}."
+        )
+        return _reply(
+            stance=key if key.startswith("opt-") else f"other: {label}",
+            agree_with=allies,
+            disagree=[objection],
+            new=[point, *self._answers(state)],
+            assumptions=[*brief.assumed[:1]] or ["The facts in the brief stay as they are."],
+        )
+
+    def _view(self) -> str:
+        return self._seat.lens or {"grill": "risk", "builder": "feasibility"}.get(self._seat.mood or "", "the goal")
+
+    def _fact(self, brief: Brief) -> list[str]:
+        if not brief.known:
+            return []
+        fact = brief.known[self._dice("fact") % len(brief.known)]
+        return [f"The brief states: {one_line(fact, 160)}"]
+
+    def _answers(self, state: State) -> list[str]:
+        notes = [note for note in state.notes if note.question is not None and note.round < state.round]
+        return [f"The person's answer counts here: {one_line(notes[-1].text, 120)}"] if notes else []
+
+
+def scripted_verdict(state: State) -> str:
+    """Return the built-in chairman's verdict: the leading option, and what stands against it, from the log alone."""
+    brief = state.spec.brief
+    tally = {key: names for key, names in final_tally(state).items() if key.startswith("opt-")}
+    best = max((len(names) for names in tally.values()), default=0)
+    leaders = [key for key, names in tally.items() if len(names) == best]
+    if len(leaders) != 1:
+        pick, reason = "none", "No option has more seats than every other; a person decides."
+    else:
+        pick = leaders[0]
+        others = len(state.spec.counted)
+        reason = f"{best} of {others} counted seats end at “{brief.label_of(pick)}” ({', '.join(tally[pick])})."
+    dissent = [f"- {', '.join(names)}: {brief.label_of(key)}" for key, names in final_tally(state).items() if key != pick]
+    unknown = [f"- {one_line(question.text, 300)}" for question in state.open_questions()]
+    assumptions = [
+        f"- this turns out wrong: {one_line(text, 200)}"
+        for turn in state.latest_replies().values()
+        if turn.reply is not None and turn.seat in tally.get(pick, [])
+        for text in turn.reply.assumptions[:1]
+    ]
+    return "\n".join(
+        [
+            "RECOMMENDATION:",
+            pick,
+            f"{reason} This verdict was scripted from the tally; no model weighed the arguments.",
+            "DISSENT:",
+            *(dissent or ["none"]),
+            "KILL_CRITERIA:",
+            *(dict.fromkeys(assumptions) or ["none"]),
+            "OPEN_QUESTIONS:",
+            *(unknown or ["none"]),
+        ]
+    )
+
+
+def load_script(path: str) -> Script:
+    """Return the script in a TOML file: an array of tables `steps`, each a step as `rt.scripted` takes it.
+
+    Raises:
+        SeatError: the file can't be read, or a step is wrong.
+    """
+    try:
+        data: dict[str, Any] = tomllib.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+    except OSError as exc:
+        raise SeatError(f"script {path!r} can't be read: {exc.strerror}") from exc
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise SeatError(f"script {path!r} is not TOML: {one_line(str(exc))}") from exc
+    steps = data.get("steps")
+    if not isinstance(steps, list) or set(data) != {"steps"}:
+        raise SeatError(f"script {path!r} holds one array of tables, [[steps]], and nothing else")
+    return scripted(steps)
+
+
+def _reply(**fields: Any) -> str:
+    return render_reply(Reply(**{name: value for name, value in fields.items() if value is not None}))

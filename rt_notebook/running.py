@@ -1,0 +1,267 @@
+"""One debate run in this process: joins engine, store, providers and listeners; takes commands from any thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from rt_notebook.analysis.result import Result
+from rt_notebook.contract.prompts import PROMPTS_VERSION
+from rt_notebook.domain.seat import Seat
+from rt_notebook.domain.snapshot import Snapshot, TurnPart
+from rt_notebook.domain.state import State
+from rt_notebook.engine import commands
+from rt_notebook.engine.commands import Body
+from rt_notebook.engine.debate import Debate, Listener, Ready
+from rt_notebook.engine.turns import OnProgress, read_as
+from rt_notebook.errors import UsageError
+from rt_notebook.next_steps import snapshot_of
+from rt_notebook.providers.human import Desk
+from rt_notebook.providers.registry import Context, make_provider
+from rt_notebook.store.log import DebateLog, Store
+
+COMMAND_TIMEOUT_S: Final = 15.0
+"""Seconds that a command from another thread waits for its acknowledgement."""
+
+T = TypeVar("T")
+
+_running: dict[str, DebateRun] = {}
+
+
+def running(debate: str) -> DebateRun | None:
+    """Return the run of a debate that this process drives, or None."""
+    return _running.get(debate)
+
+
+def all_running() -> list[DebateRun]:
+    """Return the debates that this process drives, oldest first."""
+    return list(_running.values())
+
+
+class DebateRun:
+    """Drives one debate and controls it.
+
+    Args:
+        state: where it stands.
+        store: where it is kept.
+        log: its event log; a resumed debate's has been taken over.
+        first: the events to begin with.
+        warnings: what a person should know, for the result.
+    """
+
+    def __init__(
+        self, state: State, store: Store, log: DebateLog, first: Sequence[Body], warnings: Iterable[str] = ()
+    ) -> None:
+        self.id = state.id
+        self.store = store
+        self.warnings = [*warnings, *store.notes]
+        self.listeners: list[Listener] = []
+        self.ready: Ready | None = None
+        self.on_progress: OnProgress | None = None
+        self.desk = Desk()
+        self._state = state
+        self._log = log
+        self._first = first
+        self._debate: Debate | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+        self._task: asyncio.Task[Any] | None = None
+
+    @property
+    def fold(self) -> State:
+        """The debate's fold; changed on the debate's loop only."""
+        return self._state
+
+    async def main(self) -> Result:
+        """Run the debate on the running loop, to its end.
+
+        Raises:
+            StoreError: the log can't be written.
+            asyncio.CancelledError: it was interrupted; `result()` has what is finished.
+        """
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        self._task = asyncio.current_task()
+        context = Context(lambda: self._state, self.desk)
+        self._debate = Debate(
+            self._state,
+            self._log,
+            lambda seat: make_provider(seat, context),
+            listeners=self.listeners,
+            ready=self.ready,
+            on_progress=self.on_progress,
+        )
+        _running[self.id] = self
+        try:
+            await self._debate.run(*self._first)
+        finally:
+            _running.pop(self.id, None)
+            self._debate = None
+            self._log.release()
+        return self.result()
+
+    def result(self, variable: str | None = None) -> Result:
+        """Return the result so far."""
+        return Result(
+            self._state,
+            lambda: self.store.events(self.id),
+            warnings=self.warnings,
+            variable=variable,
+            outside=snapshot_of,
+        )
+
+    def state(self) -> Snapshot:
+        """Return the debate's state."""
+        return self._on_loop(self._snapshot)
+
+    def answer(
+        self,
+        answers: Mapping[str, str] | None = None,
+        *,
+        message: str | None = None,
+        round: int | None = None,
+        source: str = "person",
+    ) -> Snapshot:
+        """Answer the open gate and close it.
+
+        Args:
+            answers: texts by question id; those left out stay unanswered.
+            message: a free message for all later prompts.
+            round: the gate's round; None: the open one.
+            source: person or agent.
+
+        Raises:
+            UsageError: no such gate is open, or a text doesn't fit; its `kept` attribute has the texts.
+        """
+        return self._command(lambda state: commands.answer(state, answers, message, round, source))
+
+    def take_turn(self, *, round: int, seat: str, text: str) -> Snapshot:
+        """Give a human seat's reply.
+
+        Args:
+            round: the turn's round.
+            seat: the seat's name.
+            text: the reply in the contract's form.
+
+        Raises:
+            UsageError: no such turn is open, or the text breaks the contract: the errors are listed.
+        """
+        self._on_loop(lambda: self._give(round, seat, text))
+        return self._await_state(lambda state: _settled(state, round, seat))
+
+    def hold(self, *, round: int | None = None, source: str = "person") -> Snapshot:
+        """Extend the open gate by its own window, at most three times.
+
+        Raises:
+            UsageError: no such gate is open, or it can't be extended.
+        """
+        return self._command(lambda state: commands.hold(state, round, source, _now()))
+
+    def finish(self, *, source: str = "person") -> Snapshot:
+        """Go to the verdict with the complete replies.
+
+        Raises:
+            UsageError: there is nothing to judge yet, or the debate isn't running.
+        """
+        return self._command(lambda state: commands.finish(state, source))
+
+    def stop(self, *, source: str = "person") -> Snapshot:
+        """End the debate now; completed replies are kept.
+
+        Raises:
+            UsageError: it has ended.
+        """
+        return self._command(lambda state: commands.stop(state, source))
+
+    def interrupt(self) -> None:
+        """Cancel everything; the debate stays resumable."""
+        task, loop = self._task, self._loop
+        if task is not None and loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(task.cancel)
+
+    def _command(self, make: Callable[[State], list[Body]]) -> Snapshot:
+        debate, loop = self._debate, self._loop
+        if debate is None or loop is None:
+            make(self._state)  # says what doesn't fit
+            raise UsageError(f"debate {self.id!r} isn't running in this process (status {self._state.status})")
+        if threading.get_ident() == self._thread:
+            # On the debate's own loop (a callback, an async program) nobody may block: it is checked now, done next.
+            make(self._state)
+            _keep(loop.create_task(debate.command(make)))
+            return self._snapshot()
+        asyncio.run_coroutine_threadsafe(debate.command(make), loop).result(COMMAND_TIMEOUT_S)
+        return self.state()
+
+    def _await_state(self, holds: Callable[[State], bool]) -> Snapshot:
+        debate, loop = self._debate, self._loop
+        if debate is not None and loop is not None and threading.get_ident() != self._thread:
+            waiting = asyncio.wait_for(debate.wait_until(holds), COMMAND_TIMEOUT_S)
+            asyncio.run_coroutine_threadsafe(waiting, loop).result(COMMAND_TIMEOUT_S)
+        return self.state()
+
+    def _on_loop(self, work: Callable[[], T]) -> T:
+        """Run `work` on the debate's loop while it runs, else here."""
+        loop = self._loop
+        if self._debate is None or loop is None or threading.get_ident() == self._thread:
+            return work()
+
+        async def do() -> T:
+            return work()
+
+        return asyncio.run_coroutine_threadsafe(do(), loop).result(COMMAND_TIMEOUT_S)
+
+    def _give(self, round: int, seat: str, text: str) -> None:
+        turn = self.desk.find(round, seat)
+        chairs = turn.purpose == "verdict" or seat == self._state.chairman_name
+        if not chairs and self._debate is not None:
+            reply = read_as(self._debate.prompts, self._state, self._state.spec.seat(seat), round, text)
+            if not reply.valid:
+                raise UsageError(
+                    f"the reply of {seat} in round {round} breaks the contract: " + "; ".join(reply.errors),
+                    errors=reply.errors,
+                    kept={"text": text},
+                )
+        if not text.strip():
+            raise UsageError(f"the reply of {seat} in round {round} is empty; write PASS to pass")
+        turn.answer.set_result(text)
+
+    def _snapshot(self) -> Snapshot:
+        turns = [
+            TurnPart(round=turn.round, seat=turn.seat, prompt=turn.prompt, closes_at=turn.closes_at)
+            for turn in self.desk.turns
+            if not turn.answer.done()
+        ]
+        return snapshot_of(self._state, turns)
+
+
+def created_body(spec_json: dict[str, Any], source: str, unattended: bool) -> Body:
+    """Return the first event of a new debate."""
+    body = {"spec": spec_json, "source": source, "unattended": unattended, "prompts_version": PROMPTS_VERSION}
+    return "created", body
+
+
+def needs_person(seats: Iterable[Seat]) -> list[str]:
+    """Return the names of the seats that a person fills."""
+    return [seat.name for seat in seats if seat.vendor == "human"]
+
+
+_background: set[asyncio.Task[None]] = set()
+
+
+def _keep(task: asyncio.Task[None]) -> None:
+    """Hold a task until it is done: the loop itself keeps only a weak reference."""
+    _background.add(task)
+    task.add_done_callback(_background.discard)
+
+
+def _settled(state: State, round: int, seat: str) -> bool:
+    if not state.live or seat == state.chairman_name:
+        return True
+    turn = state.turns[round].get(seat) if round < len(state.turns) else None
+    return turn is not None and turn.final
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

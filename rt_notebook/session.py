@@ -1,0 +1,302 @@
+"""The composition root: makes runs of debates, new, resumed or for a verdict, and carries out the verbs by id.
+
+Front ends decide what is shown and whether somebody is there; this module knows neither notebook nor terminal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rt_notebook.analysis.result import Result
+from rt_notebook.domain.events import EVENT_VERSION, Event
+from rt_notebook.domain.seat import Seat
+from rt_notebook.domain.snapshot import Snapshot
+from rt_notebook.domain.spec import DebateSpec, Limits
+from rt_notebook.domain.state import LIVE, RESUMABLE, State, fold, start_state
+from rt_notebook.engine.commands import Body
+from rt_notebook.engine.estimate import Estimate, check_limits, estimate, spec_warnings
+from rt_notebook.errors import NotResumableError, SeatError, UnknownDebateError, UsageError
+from rt_notebook.next_steps import snapshot_of
+from rt_notebook.providers.registry import Context, all_scripted, check_provider, make_provider
+from rt_notebook.providers.human import Desk
+from rt_notebook.running import DebateRun, created_body, needs_person, running
+from rt_notebook.store import open_store
+from rt_notebook.store.log import DebateRow, Durability, Store, brief_digest
+from rt_notebook.store.paths import check_id, new_debate_id, store_path
+
+LAST: Final = "last"
+"""The id that stands for the newest debate."""
+
+StoreChoice = str | Path | None
+"""A path, or None for the environment's or the default store."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How a debate is to be run, beside its definition."""
+
+    store: StoreChoice = None
+    """Where it is kept."""
+    durability: Durability = "process"
+    """What an event survives."""
+    attended: bool = False
+    """True when somebody can be asked."""
+    source: str = "person"
+    """Who starts it: person, agent or process."""
+
+
+def check_spec(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
+    """Return what a debate would cost, after checking seats and limits; nothing is called.
+
+    Raises:
+        SeatError: a seat's provider doesn't exist or can't be loaded.
+        LimitError: the least it needs breaks a limit.
+    """
+    for seat in (*spec.seats, *([spec.chairman] if spec.chairman else [])):
+        check_provider(seat)
+        if seat.model.startswith("function:") and seat.function is None:
+            raise SeatError(f"seat {seat.name!r}: the function {seat.model[9:]!r} isn't here; give the callable as model")
+    found = estimate(spec, attached)
+    check_limits(spec, found)
+    return found
+
+
+def new_run(spec: DebateSpec, opening: Opening) -> DebateRun:
+    """Return a run of a new debate; nothing is called or stored before its `main`.
+
+    Raises:
+        UsageError: the spec can't be run here.
+        StoreError: the store can't be opened.
+    """
+    check_spec(spec)
+    unattended = _unattended(spec, opening.attended)
+    people = needs_person([*spec.seats, *([spec.chairman] if spec.chairman else [])])
+    if unattended and people:
+        raise SeatError(f"seat {people[0]!r} is a person, and nobody can answer here; run it in a notebook or a terminal")
+    store = open_store(store_path(opening.store))
+    spec_json = spec.model_dump(mode="json")
+    debate = new_debate_id(spec.shown_title)
+    created = created_body(spec_json, opening.source, unattended)
+    state = start_state(Event(EVENT_VERSION, debate, 0, time.time_ns() // 1_000_000, *created), spec)
+    warnings = spec_warnings(spec)
+    if spec.gates == "blocking" and unattended:
+        warnings.append("gates='blocking', but nobody can answer here: no gate opens, questions stay open")
+    return DebateRun(state, store, store.log(debate, opening.durability), [created], warnings)
+
+
+def resume_run(
+    debate: str,
+    opening: Opening,
+    *,
+    limits: Limits | Mapping[str, Any] | None = None,
+    models: Mapping[str, Callable[..., Any]] | None = None,
+) -> DebateRun:
+    """Return a run that goes on with an interrupted, failed or paused debate.
+
+    Args:
+        debate: its id, or `last`.
+        opening: how to run it.
+        limits: new limits; None keeps the old ones.
+        models: callables by seat name, for seats that sat on a function.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
+        NotResumableError: its state doesn't allow it, somebody else runs it, or a callable is missing.
+    """
+    store, name = _find(debate, opening.store)
+    log = store.log(name, opening.durability)
+    log.take_over()
+    try:
+        state = fold(store.events(name))
+        if state.status not in RESUMABLE | LIVE:
+            raise NotResumableError(
+                f"debate {name!r} is {state.status}; resume takes one that is interrupted, error or paused",
+                status=state.status,
+            )
+        state.spec = with_functions(state.spec, models or {})
+        _check_functions(state)
+        state.unattended = _unattended(state.spec, opening.attended)
+        first: list[Body] = [("interrupted", {"why": "its process is gone"})] if state.live else []
+        new_limits = _as_limits(limits)
+        body = {"source": opening.source, "limits": new_limits and new_limits.model_dump(mode="json")}
+        first.append(("resumed", body))
+        return DebateRun(state, store, log, first, spec_warnings(state.spec))
+    except BaseException:
+        log.release()
+        raise
+
+
+def verdict_run(debate: str, opening: Opening, models: Mapping[str, Callable[..., Any]] | None = None) -> DebateRun:
+    """Return a run that asks the chairman again from the saved replies.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
+        NotResumableError: it is neither stopped nor done without a verdict, or has no reply.
+    """
+    store, name = _find(debate, opening.store)
+    log = store.log(name, opening.durability)
+    log.take_over()
+    try:
+        state = fold(store.events(name))
+        allowed = state.status == "stopped" or (state.status == "done" and state.verdict_status != "ready")
+        if not allowed or state.verdict_status == "ready":
+            raise NotResumableError(
+                f"debate {name!r} is {state.status}, its verdict {state.verdict_status}; "
+                "verdict takes one that is stopped, or done without a verdict",
+                status=state.status,
+            )
+        if not state.latest_replies():
+            raise NotResumableError(f"debate {name!r} has no reply to judge")
+        state.spec = with_functions(state.spec, models or {})
+        return DebateRun(state, store, log, [("verdict_started", {})])
+    except BaseException:
+        log.release()
+        raise
+
+
+def load(debate: str, store: StoreChoice = None) -> Result:
+    """Return the result of a debate, running or not.
+
+    Args:
+        debate: its id, or `last`.
+        store: a path; None: the default store.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
+        StoreError: the store can't be read.
+    """
+    found, name = _find(debate, store)
+    events = found.events(name)
+    shown = _shown_status(found, name)
+    return Result(
+        fold(events), events, warnings=found.notes, outside=lambda state: snapshot_of(state, status=shown)
+    )
+
+
+def rows(status: str | None = None, limit: int | None = 50, store: StoreChoice = None) -> list[DebateRow]:
+    """Return the newest debates first."""
+    return open_store(store_path(store)).debates(status, limit)
+
+
+def state(debate: str, store: StoreChoice = None) -> Snapshot:
+    """Return the state of a debate, running here, elsewhere or nowhere.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
+    """
+    found, name = _find(debate, store)
+    run = running(name)
+    if run is not None and run.store is found:
+        return run.state()
+    return snapshot_of(fold(found.events(name)), status=_shown_status(found, name))
+
+
+def run_of(debate: str, store: StoreChoice = None) -> DebateRun:
+    """Return the run of a debate that this process drives.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
+        UsageError: this process doesn't run it.
+    """
+    found, name = _find(debate, store)
+    run = running(name)
+    if run is None:
+        shown = _shown_status(found, name) or fold(found.events(name)).status
+        raise UsageError(
+            f"debate {name!r} isn't run by this process (status {shown}); your text was not sent", status=shown
+        )
+    return run
+
+
+def delete(debate: str, store: StoreChoice = None) -> None:
+    """Delete a debate for good; a running one can't be.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
+        NotResumableError: somebody runs it.
+    """
+    found, name = _find(debate, store)
+    found.delete(name)
+
+
+def interrupted_twins(spec: DebateSpec, store: StoreChoice = None) -> list[DebateRow]:
+    """Return the debates of the same brief that could be resumed, newest first."""
+    digest = brief_digest(spec.brief.model_dump(mode="json"))
+    return open_store(store_path(store)).find_interrupted(digest)
+
+
+def with_functions(spec: DebateSpec, models: Mapping[str, Callable[..., Any]]) -> DebateSpec:
+    """Return `spec` with callables put back where they sat.
+
+    Args:
+        spec: as the log holds it.
+        models: callables by seat name.
+
+    Raises:
+        SeatError: a name is no seat's.
+    """
+    if not models:
+        return spec
+    chairman = spec.chairman
+    named = {spec.seat(name).name: function for name, function in models.items() if not _chairs(chairman, name)}
+    seats = tuple(seat.with_function(named[seat.name]) if seat.name in named else seat for seat in spec.seats)
+    for name, function in models.items():
+        if chairman is not None and _chairs(chairman, name):
+            chairman = chairman.with_function(function)
+    return spec.model_copy(update={"seats": seats, "chairman": chairman})
+
+
+def missing_functions(debate: str, store: StoreChoice = None) -> dict[str, str]:
+    """Return the function's name by seat, for every seat of a stored debate that sat on a callable."""
+    found, name = _find(debate, store)
+    spec = fold(found.events(name)[:1]).spec
+    seats = [*spec.seats, *([spec.chairman] if spec.chairman else [])]
+    return {seat.name: seat.model[9:] for seat in seats if seat.model.startswith("function:")}
+
+
+def is_all_scripted(spec: DebateSpec) -> bool:
+    """True when no model, function or person is asked."""
+    return all_scripted(spec)
+
+
+def _chairs(chairman: Seat | None, name: str) -> bool:
+    return chairman is not None and chairman.name == name
+
+
+def _check_functions(state: State) -> None:
+    """Check that every provider can be made before the log says `resumed`."""
+    context = Context(lambda: state, Desk())
+    for seat in (*state.spec.seats, *([state.spec.chairman] if state.spec.chairman else [])):
+        make_provider(seat, context)
+
+
+def _unattended(spec: DebateSpec, attended: bool) -> bool:
+    return not attended if spec.unattended is None else spec.unattended
+
+
+def _as_limits(limits: Limits | Mapping[str, Any] | None) -> Limits | None:
+    if limits is None or isinstance(limits, Limits):
+        return limits
+    return Limits(**limits)
+
+
+def _find(debate: str, store: StoreChoice) -> tuple[Store, str]:
+    found = open_store(store_path(store))
+    if debate == LAST:
+        name = found.last_id()
+        if name is None:
+            raise UnknownDebateError(f"the store {found.place} holds no debate yet")
+        return found, name
+    name = check_id(debate)
+    found.row(name)
+    return found, name
+
+
+def _shown_status(store: Store, debate: str) -> str | None:
+    """Return `interrupted` for a live debate whose holder is gone, else None."""
+    row = store.row(debate)
+    return "interrupted" if row.status == "interrupted" else None
