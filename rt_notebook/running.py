@@ -53,7 +53,12 @@ class DebateRun:
     """
 
     def __init__(
-        self, state: State, store: Store, log: DebateLog, first: Sequence[Body], warnings: Iterable[str] = ()
+        self,
+        state: State,
+        store: Store,
+        log: DebateLog,
+        first: Sequence[Body],
+        warnings: Iterable[str] = (),
     ) -> None:
         self.id = state.id
         self.store = store
@@ -185,7 +190,9 @@ class DebateRun:
         debate, loop = self._debate, self._loop
         if debate is None or loop is None:
             make(self._state)  # says what doesn't fit
-            raise UsageError(f"debate {self.id!r} isn't running in this process (status {self._state.status})")
+            raise UsageError(
+                f"debate {self.id!r} isn't running in this process (status {self._state.status})"
+            )
         if threading.get_ident() == self._thread:
             # On the debate's own loop (a callback, an async program) nobody may block: it is checked now, done next.
             make(self._state)
@@ -216,10 +223,13 @@ class DebateRun:
         turn = self.desk.find(round, seat)
         chairs = turn.purpose == "verdict" or seat == self._state.chairman_name
         if not chairs and self._debate is not None:
-            reply = read_as(self._debate.prompts, self._state, self._state.spec.seat(seat), round, text)
+            reply = read_as(
+                self._debate.prompts, self._state, self._state.spec.seat(seat), round, text
+            )
             if not reply.valid:
                 raise UsageError(
-                    f"the reply of {seat} in round {round} breaks the contract: " + "; ".join(reply.errors),
+                    f"the reply of {seat} in round {round} breaks the contract: "
+                    + "; ".join(reply.errors),
                     errors=reply.errors,
                     kept={"text": text},
                 )
@@ -227,18 +237,26 @@ class DebateRun:
             raise UsageError(f"the reply of {seat} in round {round} is empty; write PASS to pass")
         turn.answer.set_result(text)
 
-    def _snapshot(self) -> Snapshot:
-        turns = [
+    def open_turns(self) -> list[TurnPart]:
+        """Return the human seats' open turns. On the debate's loop."""
+        return [
             TurnPart(round=turn.round, seat=turn.seat, prompt=turn.prompt, closes_at=turn.closes_at)
             for turn in self.desk.turns
             if not turn.answer.done()
         ]
-        return snapshot_of(self._state, turns)
+
+    def _snapshot(self) -> Snapshot:
+        return snapshot_of(self._state, self.open_turns())
 
 
 def created_body(spec_json: dict[str, Any], source: str, unattended: bool) -> Body:
     """Return the first event of a new debate."""
-    body = {"spec": spec_json, "source": source, "unattended": unattended, "prompts_version": PROMPTS_VERSION}
+    body = {
+        "spec": spec_json,
+        "source": source,
+        "unattended": unattended,
+        "prompts_version": PROMPTS_VERSION,
+    }
     return "created", body
 
 

@@ -21,8 +21,8 @@ from rt_notebook.engine.commands import Body
 from rt_notebook.engine.estimate import Estimate, check_limits, estimate, spec_warnings
 from rt_notebook.errors import NotResumableError, SeatError, UnknownDebateError, UsageError
 from rt_notebook.next_steps import snapshot_of
-from rt_notebook.providers.registry import Context, all_scripted, check_provider, make_provider
 from rt_notebook.providers.human import Desk
+from rt_notebook.providers.registry import Context, all_scripted, check_provider, make_provider
 from rt_notebook.running import DebateRun, created_body, needs_person, running
 from rt_notebook.store import open_store
 from rt_notebook.store.log import DebateRow, Durability, Store, brief_digest
@@ -30,6 +30,9 @@ from rt_notebook.store.paths import check_id, new_debate_id, store_path
 
 LAST: Final = "last"
 """The id that stands for the newest debate."""
+
+POLL_S: Final = 0.05
+"""Seconds between two looks at a debate that is waited for."""
 
 StoreChoice = str | Path | None
 """A path, or None for the environment's or the default store."""
@@ -59,7 +62,9 @@ def check_spec(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
     for seat in (*spec.seats, *([spec.chairman] if spec.chairman else [])):
         check_provider(seat)
         if seat.model.startswith("function:") and seat.function is None:
-            raise SeatError(f"seat {seat.name!r}: the function {seat.model[9:]!r} isn't here; give the callable as model")
+            raise SeatError(
+                f"seat {seat.name!r}: the function {seat.model[9:]!r} isn't here; give the callable as model"
+            )
     found = estimate(spec, attached)
     check_limits(spec, found)
     return found
@@ -76,15 +81,21 @@ def new_run(spec: DebateSpec, opening: Opening) -> DebateRun:
     unattended = _unattended(spec, opening.attended)
     people = needs_person([*spec.seats, *([spec.chairman] if spec.chairman else [])])
     if unattended and people:
-        raise SeatError(f"seat {people[0]!r} is a person, and nobody can answer here; run it in a notebook or a terminal")
+        raise SeatError(
+            f"seat {people[0]!r} is a person, and nobody can answer here; run it in a notebook or a terminal"
+        )
     store = open_store(store_path(opening.store))
     spec_json = spec.model_dump(mode="json")
     debate = new_debate_id(spec.shown_title)
     created = created_body(spec_json, opening.source, unattended)
-    state = start_state(Event(EVENT_VERSION, debate, 0, time.time_ns() // 1_000_000, *created), spec)
+    state = start_state(
+        Event(EVENT_VERSION, debate, 0, time.time_ns() // 1_000_000, *created), spec
+    )
     warnings = spec_warnings(spec)
     if spec.gates == "blocking" and unattended:
-        warnings.append("gates='blocking', but nobody can answer here: no gate opens, questions stay open")
+        warnings.append(
+            "gates='blocking', but nobody can answer here: no gate opens, questions stay open"
+        )
     return DebateRun(state, store, store.log(debate, opening.durability), [created], warnings)
 
 
@@ -122,7 +133,10 @@ def resume_run(
         state.unattended = _unattended(state.spec, opening.attended)
         first: list[Body] = [("interrupted", {"why": "its process is gone"})] if state.live else []
         new_limits = _as_limits(limits)
-        body = {"source": opening.source, "limits": new_limits and new_limits.model_dump(mode="json")}
+        body = {
+            "source": opening.source,
+            "limits": new_limits and new_limits.model_dump(mode="json"),
+        }
         first.append(("resumed", body))
         return DebateRun(state, store, log, first, spec_warnings(state.spec))
     except BaseException:
@@ -130,7 +144,9 @@ def resume_run(
         raise
 
 
-def verdict_run(debate: str, opening: Opening, models: Mapping[str, Callable[..., Any]] | None = None) -> DebateRun:
+def verdict_run(
+    debate: str, opening: Opening, models: Mapping[str, Callable[..., Any]] | None = None
+) -> DebateRun:
     """Return a run that asks the chairman again from the saved replies.
 
     Raises:
@@ -142,7 +158,9 @@ def verdict_run(debate: str, opening: Opening, models: Mapping[str, Callable[...
     log.take_over()
     try:
         state = fold(store.events(name))
-        allowed = state.status == "stopped" or (state.status == "done" and state.verdict_status != "ready")
+        allowed = state.status == "stopped" or (
+            state.status == "done" and state.verdict_status != "ready"
+        )
         if not allowed or state.verdict_status == "ready":
             raise NotResumableError(
                 f"debate {name!r} is {state.status}, its verdict {state.verdict_status}; "
@@ -173,11 +191,16 @@ def load(debate: str, store: StoreChoice = None) -> Result:
     events = found.events(name)
     shown = _shown_status(found, name)
     return Result(
-        fold(events), events, warnings=found.notes, outside=lambda state: snapshot_of(state, status=shown)
+        fold(events),
+        events,
+        warnings=found.notes,
+        outside=lambda state: snapshot_of(state, status=shown),
     )
 
 
-def rows(status: str | None = None, limit: int | None = 50, store: StoreChoice = None) -> list[DebateRow]:
+def rows(
+    status: str | None = None, limit: int | None = 50, store: StoreChoice = None
+) -> list[DebateRow]:
     """Return the newest debates first."""
     return open_store(store_path(store)).debates(status, limit)
 
@@ -195,6 +218,21 @@ def state(debate: str, store: StoreChoice = None) -> Snapshot:
     return snapshot_of(fold(found.events(name)), status=_shown_status(found, name))
 
 
+def wait(debate: str, seconds: float, store: StoreChoice = None) -> Snapshot:
+    """Block until there is something to do for a debate, it is over, or `seconds` have passed; return its state.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
+    """
+    until = time.monotonic() + max(seconds, 0.0)
+    while True:
+        found = state(debate, store)
+        left = until - time.monotonic()
+        if found.next_action.type != "wait" or left <= 0:
+            return found
+        time.sleep(min(POLL_S, left))
+
+
 def run_of(debate: str, store: StoreChoice = None) -> DebateRun:
     """Return the run of a debate that this process drives.
 
@@ -207,7 +245,8 @@ def run_of(debate: str, store: StoreChoice = None) -> DebateRun:
     if run is None:
         shown = _shown_status(found, name) or fold(found.events(name)).status
         raise UsageError(
-            f"debate {name!r} isn't run by this process (status {shown}); your text was not sent", status=shown
+            f"debate {name!r} isn't run by this process (status {shown}); your text was not sent",
+            status=shown,
         )
     return run
 
@@ -242,8 +281,14 @@ def with_functions(spec: DebateSpec, models: Mapping[str, Callable[..., Any]]) -
     if not models:
         return spec
     chairman = spec.chairman
-    named = {spec.seat(name).name: function for name, function in models.items() if not _chairs(chairman, name)}
-    seats = tuple(seat.with_function(named[seat.name]) if seat.name in named else seat for seat in spec.seats)
+    named = {
+        spec.seat(name).name: function
+        for name, function in models.items()
+        if not _chairs(chairman, name)
+    }
+    seats = tuple(
+        seat.with_function(named[seat.name]) if seat.name in named else seat for seat in spec.seats
+    )
     for name, function in models.items():
         if chairman is not None and _chairs(chairman, name):
             chairman = chairman.with_function(function)

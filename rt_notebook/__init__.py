@@ -1,0 +1,175 @@
+"""Structured debates between language models in a notebook cell.
+
+`%load_ext rt_notebook` adds `%%roundtable`; `Review` is the same from Python.
+
+The names below are loaded when they are first used, so importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rt_notebook.analysis.result import Result
+    from rt_notebook.domain.script import fail, garbage, hang, say, scripted
+    from rt_notebook.domain.seat import Seat
+    from rt_notebook.domain.spec import Limits
+    from rt_notebook.engine.estimate import Estimate
+    from rt_notebook.errors import (
+        BriefError,
+        CallError,
+        LimitError,
+        MissingExtraError,
+        NotResumableError,
+        OptionError,
+        RecordMismatchError,
+        RoundtableError,
+        RunError,
+        SeatError,
+        StoreError,
+        UnknownDebateError,
+        UsageError,
+    )
+    from rt_notebook.frontends.api import (
+        Handle,
+        Review,
+        answer,
+        debates,
+        delete,
+        finish,
+        hold,
+        load,
+        resume,
+        seats,
+        state,
+        stop,
+        verdict,
+        wait,
+    )
+    from rt_notebook.providers.base import Call, Completion, Message, Provider
+
+_HOMES = {
+    "rt_notebook.analysis.result": ("Result",),
+    "rt_notebook.domain.script": (
+        "fail",
+        "garbage",
+        "hang",
+        "say",
+        "scripted",
+    ),
+    "rt_notebook.domain.seat": ("Seat",),
+    "rt_notebook.domain.spec": ("Limits",),
+    "rt_notebook.engine.estimate": ("Estimate",),
+    "rt_notebook.errors": (
+        "BriefError",
+        "CallError",
+        "LimitError",
+        "MissingExtraError",
+        "NotResumableError",
+        "OptionError",
+        "RecordMismatchError",
+        "RoundtableError",
+        "RunError",
+        "SeatError",
+        "StoreError",
+        "UnknownDebateError",
+        "UsageError",
+    ),
+    "rt_notebook.frontends.api": (
+        "Handle",
+        "Review",
+        "answer",
+        "debates",
+        "delete",
+        "finish",
+        "hold",
+        "load",
+        "resume",
+        "seats",
+        "state",
+        "stop",
+        "verdict",
+        "wait",
+    ),
+    "rt_notebook.providers.base": (
+        "Call",
+        "Completion",
+        "Message",
+        "Provider",
+    ),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "BriefError",
+    "Call",
+    "CallError",
+    "Completion",
+    "Estimate",
+    "Handle",
+    "LimitError",
+    "Limits",
+    "Message",
+    "MissingExtraError",
+    "NotResumableError",
+    "OptionError",
+    "Provider",
+    "RecordMismatchError",
+    "Result",
+    "Review",
+    "RoundtableError",
+    "RunError",
+    "Seat",
+    "SeatError",
+    "StoreError",
+    "UnknownDebateError",
+    "UsageError",
+    "answer",
+    "debates",
+    "delete",
+    "fail",
+    "finish",
+    "garbage",
+    "hang",
+    "hold",
+    "load",
+    "load_ipython_extension",
+    "resume",
+    "say",
+    "scripted",
+    "seats",
+    "state",
+    "stop",
+    "unload_ipython_extension",
+    "verdict",
+    "wait",
+]
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Add `%%roundtable` and `%roundtable` to a shell: `%load_ext rt_notebook`."""
+    from rt_notebook.frontends.magic import load
+
+    load(ipython)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """Take them away again; debates that run go on."""
+    from rt_notebook.frontends.magic import unload
+
+    unload(ipython)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.metadata.version("rt-notebook")
+    if name not in _HOME:
+        raise AttributeError(f"module 'rt_notebook' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,161 @@
+"""One debate on its way through a cell or a call: joins a run, its view and its variable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from rt_notebook.analysis.result import Result
+from rt_notebook.domain.events import Event
+from rt_notebook.domain.snapshot import TurnPart
+from rt_notebook.domain.state import State
+from rt_notebook.engine.job import Job
+from rt_notebook.frontends.handle import Handle
+from rt_notebook.frontends.place import Place
+from rt_notebook.running import DebateRun
+
+OnEvent = Callable[[Event], object]
+"""A user's callback for every event; runs on the debate's loop."""
+
+Assign = Callable[[Any], None]
+"""Puts the result (or a handle) where the person wants it."""
+
+
+class View(Protocol):
+    """What shows a debate while it runs: the notebook's live view or the terminal's."""
+
+    settled: bool
+    """True once somebody has seen it, or waiting for that has ended."""
+
+    def show(self, fresh: bool = False) -> None:
+        """Show it for the first time. Main thread, in its own cell."""
+
+    def listener(self, event: Event, state: State) -> None:
+        """Take an event. Engine thread; `state` is read during the call only."""
+
+    def turns_changed(self, turns: list[TurnPart]) -> None:
+        """Show the open turns of human seats. Engine thread."""
+
+    async def ready(self) -> bool:
+        """Return once it is known whether somebody sees it. Engine thread."""
+
+    async def confirm(self, text: str) -> bool:
+        """Ask whether to start. Engine thread."""
+
+    def finish(self, result: object) -> None:
+        """Put the static result in its place. Main thread."""
+
+
+class DebateCell:
+    """A debate as its cell (or a Python call in a cell) sees it; a `cell_runner.CellJob`.
+
+    Args:
+        run: the debate.
+        place: where it runs.
+        make_view: makes the view, given what posts to the main thread; None: nothing is shown
+            before the end.
+        background: the cell returns at once.
+        assign: gets the result at the end.
+        confirm: the question to be answered with Start before anything is called.
+        variable: the variable's name, for hints in the result.
+        shown: displays the result where there is no view; None: nothing is displayed.
+    """
+
+    def __init__(
+        self,
+        run: DebateRun,
+        place: Place,
+        *,
+        make_view: Callable[[Callable[..., object]], View] | None,
+        background: bool = False,
+        assign: Assign | None = None,
+        confirm: str | None = None,
+        variable: str | None = None,
+        shown: Callable[[Result], None] | None = None,
+    ) -> None:
+        self.run = run
+        self.background = background
+        self.view: View | None = None
+        self.result: Result | None = None
+        self.cancelled = False
+        """True when the person didn't confirm the start."""
+        self._place = place
+        self._make_view = make_view
+        self._assign = assign
+        self._confirm = confirm
+        self._variable = variable
+        self._shown = shown
+
+    def start_view(self, job: Job[Any]) -> None:
+        """Show the view; in the background leave a handle in the variable. Main thread."""
+        if self.background and self._assign is not None:
+            self._assign(Handle(self.run, job))
+        if self._make_view is None:
+            return
+        self.view = view = self._make_view(job.post)
+        self.run.listeners.append(view.listener)
+        self.run.desk.changed.append(lambda: view.turns_changed(self.run.open_turns()))
+        view.show()
+
+    async def main(self, job: Job[Any]) -> Result | None:
+        """Run the debate. Engine thread."""
+        view = self.view
+        if view is None:
+            return await self.run.main()
+        handshake = asyncio.create_task(view.ready())
+        self.run.ready = lambda: _seen(handshake)
+        try:
+            if self._confirm is not None and not await view.confirm(self._confirm):
+                self.cancelled = True
+                return None
+            return await self.run.main()
+        finally:
+            handshake.cancel()
+
+    def seen(self) -> bool:
+        """Return whether the view has been seen, or needn't be."""
+        return self.view is None or self.view.settled
+
+    def finish(self, job: Job[Any]) -> None:
+        """Set the variable and show the static result. Main thread, once, last."""
+        if self.cancelled:
+            if self.view is not None:
+                self.view.finish(NotStarted())
+            return
+        self.result = result = self.run.result(self._variable)
+        if self._assign is not None and not self.background:
+            self._assign(result)
+        if self.view is not None:
+            self.view.finish(result)
+        elif self._shown is not None:
+            self._shown(result)
+
+    def interruption(self) -> str:
+        """Return what an interrupted cell says."""
+        if self.run.fold.revision == 0:
+            return "interrupted before anything was called"
+        command = f"`%roundtable resume {self.run.id}`"
+        return f"the debate is interrupted, what is finished is kept; {command} goes on"
+
+
+class NotStarted:
+    """What a cell shows whose start wasn't confirmed."""
+
+    def __repr__(self) -> str:
+        return "Not started; nothing was called."
+
+
+async def _seen(handshake: asyncio.Task[bool]) -> None:
+    """Wait for the handshake without owning it: it goes on when this wait is cancelled."""
+    await asyncio.wait([handshake])
+
+
+def hear(run: DebateRun, on_event: OnEvent | None) -> None:
+    """Let a user's callback hear every event of a run."""
+    if on_event is not None:
+        run.listeners.append(lambda event, state: _tell(on_event, event))
+
+
+def _tell(on_event: OnEvent, event: Event) -> None:
+    on_event(event)

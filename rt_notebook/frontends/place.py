@@ -1,0 +1,57 @@
+"""Where this code runs, and whether anybody can answer there: a kernel, a terminal, or neither."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Place:
+    """What was found out about the running process."""
+
+    shell: Any = None
+    """The IPython shell, or None."""
+    kernel: Any = None
+    """The kernel behind it, or None."""
+    stdin: bool = False
+    """True where the kernel's front end lets a cell ask for input: somebody sits there."""
+    terminal: bool = False
+    """True where stdin and stdout are a terminal."""
+
+    @property
+    def attended(self) -> bool:
+        """True where a person can be asked: a kernel with stdin, or a terminal."""
+        return self.stdin if self.kernel is not None else self.terminal
+
+    @property
+    def headless_kernel(self) -> bool:
+        """True under nbclient, papermill, nbconvert and their kind."""
+        return self.kernel is not None and not self.stdin
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The notebook's variables; empty outside IPython."""
+        return self.shell.user_ns if self.shell is not None else {}
+
+
+def find_place() -> Place:
+    """Return where this code runs; loads nothing."""
+    shell = _shell()
+    kernel = getattr(shell, "kernel", None)
+    stdin = bool(kernel is not None and getattr(kernel, "_allow_stdin", False))
+    return Place(shell, kernel, stdin, terminal=kernel is None and _is_terminal())
+
+
+def _shell() -> Any:
+    # Where IPython was never imported, nothing can run in it.
+    module = sys.modules.get("IPython.core.getipython")
+    return module.get_ipython() if module is not None else None
+
+
+def _is_terminal() -> bool:
+    try:
+        return sys.stdin.isatty() and sys.stdout.isatty()
+    except (AttributeError, ValueError):  # no stdin at all, or a closed one
+        return False
