@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
         wait,
     )
     from rt_notebook.providers.base import Call, Completion, Message, Provider
+
+# A library prints nothing by itself; whoever wants its log adds a handler.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _HOMES = {
     "rt_notebook.analysis.result": ("Result",),

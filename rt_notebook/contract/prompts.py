@@ -148,7 +148,9 @@ class Prompts:
     def chairman_system(self, chairman: Seat | None) -> str:
         """Return the chairman's system prompt."""
         parts = [chairman.persona] if chairman and chairman.persona else []
-        parts.append("You are the chairman of a structured review. You did not take part. Weigh the arguments, not the head count.")
+        parts.append(
+            "You are the chairman of a structured review. You did not take part. Weigh the arguments, not the head count."
+        )
         parts.append(self._quoting())
         return "\n\n".join([*parts, _VERDICT_FORMAT, self._language()])
 
@@ -156,7 +158,10 @@ class Prompts:
         """Return the chairman's user prompt: brief, people's words, final positions, assumptions, open questions."""
         parts = [self._brief, *self._notes(state.notes), *self._final_replies(state)]
         tally = final_tally(state)
-        lines = [f"- {key}: {', '.join(self._shown[name] for name in names)}" for key, names in tally.items()]
+        lines = [
+            f"- {key}: {', '.join(self._shown[name] for name in names)}"
+            for key, names in tally.items()
+        ]
         parts.append("Final positions, counted:\n" + ("\n".join(lines) or "- none"))
         parts.extend(self._participation(state))
         unanswered = state.open_questions()
@@ -175,12 +180,16 @@ class Prompts:
         brief = self._spec.brief
         parts = ["Question:\n" + self._neutral(brief.question.strip())]
         labels = zip(brief.option_ids, brief.options, strict=True)
-        parts.append("Options:\n" + "\n".join(f"{key}: {self._neutral(label)}" for key, label in labels))
+        parts.append(
+            "Options:\n" + "\n".join(f"{key}: {self._neutral(label)}" for key, label in labels)
+        )
         for title, entries in (
             ("Known", brief.known), ("Assumed", brief.assumed), ("Constraints", brief.constraints),
         ):  # fmt: skip
             if entries:
-                parts.append(f"{title}:\n" + "\n".join(f"- {self._neutral(entry)}" for entry in entries))
+                parts.append(
+                    f"{title}:\n" + "\n".join(f"- {self._neutral(entry)}" for entry in entries)
+                )
         if brief.reversibility:
             parts.append("Reversibility: " + self._neutral(brief.reversibility))
         if brief.deadline:
@@ -222,7 +231,9 @@ class Prompts:
         if self._spec.memory == "full":
             return "\n\n".join(self._transcript(state))
         parts = self._notes(state.notes)
-        parts += [self._quoted_reply(turn) for turn in state.latest_replies(before=state.round).values()]
+        parts += [
+            self._quoted_reply(turn) for turn in state.latest_replies(before=state.round).values()
+        ]
         parts += self._unanswered(state)
         return "\n\n".join(parts) or "Nobody has given a reply yet."
 
@@ -258,9 +269,13 @@ class Prompts:
         found = participation(state)
         parts = []
         if found["carried"]:
-            parts.append("Positions carried over from an earlier round: " + self._names(found["carried"]))
+            parts.append(
+                "Positions carried over from an earlier round: " + self._names(found["carried"])
+            )
         if found["missing"]:
-            parts.append("Seats without a position (their view is missing): " + self._names(found["missing"]))
+            parts.append(
+                "Seats without a position (their view is missing): " + self._names(found["missing"])
+            )
         return parts
 
     def _names(self, names: Iterable[str]) -> str:
@@ -288,7 +303,9 @@ class Prompts:
         assert turn.reply is not None
         if not self._spec.anonymous:
             return turn.reply
-        return replace(turn.reply, agree_with=[self._shown.get(name, name) for name in turn.reply.agree_with])
+        return replace(
+            turn.reply, agree_with=[self._shown.get(name, name) for name in turn.reply.agree_with]
+        )
 
     def _quote(self, what: str, text: str, limit: int | None = MAX_QUOTE) -> str:
         if limit is not None and len(text) > limit:
@@ -301,7 +318,9 @@ class Prompts:
 
 def brief_token(spec: DebateSpec) -> str:
     """Return the marker token of a debate: 12 hex digits of the SHA-256 of its brief's canonical JSON."""
-    data = json.dumps(spec.brief.model_dump(mode="json"), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    data = json.dumps(
+        spec.brief.model_dump(mode="json"), sort_keys=True, ensure_ascii=True, separators=(",", ":")
+    )
     return hashlib.sha256(data.encode("ascii")).hexdigest()[:12]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack, overlo
 
 from rt_notebook import session
 from rt_notebook.analysis.result import Result
-from rt_notebook.config import load_config, resolve_chairman, resolve_seats, seat_table
+from rt_notebook.config import Config, load_config, resolve_chairman, resolve_seats, seat_table
 from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.script import Script, Step
 from rt_notebook.domain.script import wait as wait_step
@@ -16,12 +16,12 @@ from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.engine.estimate import Estimate
-from rt_notebook.engine.runner import runner
-from rt_notebook.errors import OptionError, SeatError, nearest
+from rt_notebook.errors import OptionError, SeatError, nearest, one_line
 from rt_notebook.frontends.handle import Handle as Handle
 from rt_notebook.frontends.launch import DebateCell, OnEvent, hear
 from rt_notebook.frontends.place import Place, find_place
 from rt_notebook.frontends.views import cell_for
+from rt_notebook.frontends.ways import run_awaited, run_blocking, start_background
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,69 +172,6 @@ class Review:
         run = session.new_run(self.spec, opening)
         hear(run, on_event)
         return cell_for(run, place, display=self._display, background=background)
-
-
-async def run_awaited(cell: DebateCell, place: Place) -> Result:
-    """Run a debate: in a kernel on the runner's loop, elsewhere on the caller's."""
-    if place.kernel is not None:
-        from rt_notebook.frontends.cell_runner import run_job_async
-
-        await run_job_async(cell)
-    else:
-        await run_here(cell)
-    return _result_of(cell)
-
-
-async def run_here(cell: DebateCell) -> None:
-    """Run a debate on the caller's own loop."""
-    job = LocalJob()
-    cell.start_view(job)  # type: ignore[arg-type]  # of a job, a view outside a kernel uses `post` only
-    try:
-        await cell.main(job)  # type: ignore[arg-type]
-    finally:
-        cell.finish(job)  # type: ignore[arg-type]
-
-
-class LocalJob:
-    """Stands for a `Job` where debate and view share one thread: what is posted runs at once."""
-
-    def post(self, fn: Callable[..., object], *args: Any) -> None:
-        """Run `fn(*args)`."""
-        fn(*args)
-
-
-def run_blocking(cell: DebateCell, place: Place) -> Result:
-    """Run a debate on the runner's loop and block until it ends."""
-    if place.kernel is not None:
-        from rt_notebook.frontends.cell_runner import run_job_sync
-
-        run_job_sync(cell)
-        return _result_of(cell)
-    job = runner().new_job(cell.main)
-    cell.start_view(job)
-    try:
-        job.start().wait_blocking()
-    finally:
-        cell.finish(job)
-    return _result_of(cell)
-
-
-def start_background(cell: DebateCell, place: Place) -> Handle:
-    """Start a debate on the runner's loop; its result is shown where its view is."""
-    job = runner().new_job(cell.main, direct=True)
-    if place.kernel is not None:
-        from rt_notebook.frontends.cell_runner import begin_in_background
-
-        begin_in_background(cell, job)
-    else:
-        cell.start_view(job)
-        job.on_done(cell.finish)
-        job.start()
-    return Handle(cell.run, job)
-
-
-def _result_of(cell: DebateCell) -> Result:
-    return cell.result if cell.result is not None else cell.run.result()
 
 
 def load(id: str, *, store: str | Path | None = None) -> Result:
@@ -407,21 +344,19 @@ def delete(id: str, *, store: str | Path | None = None) -> None:
     session.delete(id, store)
 
 
-def _seats(seats: Sequence[Seat | str] | None, place: Place, config: Any) -> list[Seat]:
-    if seats is None:
-        return resolve_seats(None, place.variables, config)
+def _seats(seats: Sequence[Seat | str] | None, place: Place, config: Config) -> list[Seat]:
     if isinstance(seats, (str, Seat)):
         raise SeatError("seats: a list is expected, such as seats=[rt.Seat('pm'), rt.Seat('dev')]")
-    named = [seat for seat in seats if isinstance(seat, str)]
-    if len(named) == len(seats) and named:
-        return resolve_seats(named, place.variables, config)
-    wrong = [seat for seat in seats if not isinstance(seat, Seat)]
+    given: Sequence[object] = seats or ()
+    wrong = [seat for seat in given if not isinstance(seat, (Seat, str))]
     if wrong:
-        raise SeatError(f"seats: {wrong[0]!r} is no Seat; give Seats, or names alone")
-    return [seat for seat in seats if isinstance(seat, Seat)]
+        raise SeatError(f"seats: {one_line(repr(wrong[0]), 80)} is neither a Seat nor a name")
+    return resolve_seats(seats, place.variables, config)
 
 
-def _chairman(chairman: Chairman, place: Place, config: Any, seats: Sequence[Seat]) -> Seat | None:
+def _chairman(
+    chairman: Chairman, place: Place, config: Config, seats: Sequence[Seat]
+) -> Seat | None:
     if isinstance(chairman, Seat):
         return chairman
     if chairman is None or isinstance(chairman, str):

@@ -181,10 +181,10 @@ def _verdict(shell: Any, command: Command) -> None:
 
 def _run(shell: Any, make: Any) -> None:
     """Run a debate in this cell, blocking, with its view, as a cell of its own would."""
-    from rt_notebook.frontends.api import run_blocking
     from rt_notebook.frontends.cell_debate import opening_here
     from rt_notebook.frontends.place import find_place
     from rt_notebook.frontends.views import cell_for
+    from rt_notebook.frontends.ways import run_blocking
 
     place = find_place()
 

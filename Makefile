@@ -1,0 +1,71 @@
+# make demo   runs the quick start headless            make lab    opens it in JupyterLab
+# make test   everything: lint, types, all tests       make check  the quick part of it
+# make bench  the benchmarks
+# Each makes what it needs by itself, and works offline once that is there.
+
+# The first Python that is new enough; PYTHON=/path/to/python overrides it.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+TOOL = $(BIN)/python -m
+QUICKSTART := 01-quickstart
+ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
+# The frames are computed by pandas alone, so these run once more on the oldest one supported.
+FRAMES_TESTS := tests/analysis
+
+.NOTPARALLEL:
+.PHONY: demo lab test check bench lint unit kernels browser pandas-2.2 env-demo env-test python clean
+
+demo: env-demo
+	@mkdir -p build
+	@RT_NOTEBOOK_STORE=$(CURDIR)/build/demo.db $(TOOL) nbconvert --to notebook --execute \
+		--log-level=WARN --ExecutePreprocessor.extra_arguments=--log-level=ERROR --output-dir=build notebooks/$(QUICKSTART).ipynb
+	@$(TOOL) nbconvert --to html --log-level=ERROR build/$(QUICKSTART).ipynb
+	@echo
+	@echo "The quick start has run. See it:"
+	@echo "  in a browser       file://$(CURDIR)/build/$(QUICKSTART).html"
+	@echo "  as a notebook      build/$(QUICKSTART).ipynb"
+	@echo "  live, with gates   make lab"
+
+lab: env-demo
+	$(TOOL) jupyterlab $(ROOT_FLAG) notebooks/$(QUICKSTART).ipynb
+
+test: env-test lint unit pandas-2.2 kernels browser
+	@echo "All tests passed."
+
+check: env-test lint
+	$(TOOL) pytest -q -m "not notebook and not browser and not slow"
+
+lint:
+	$(TOOL) ruff check .
+	$(TOOL) ruff format --check .
+	$(TOOL) mypy
+
+unit:
+	$(TOOL) pytest -q -m "not notebook and not browser"
+
+kernels:
+	$(TOOL) pytest -q -m notebook
+
+browser:
+	$(TOOL) pytest -q -m browser
+
+pandas-2.2:
+	@if [ -d .cache/$@ ]; then PYTHONPATH=$(CURDIR)/.cache/$@ $(TOOL) pytest -q $(FRAMES_TESTS); \
+	else echo "There is no pandas 2.2 for this Python; its newest pandas was tested."; fi
+
+bench: env-test
+	@for b in $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)); do \
+		echo "== $$b"; $(BIN)/python $$b || exit 1; done
+
+env-demo: python
+	@$(PYTHON) -m tools.environment demo
+
+env-test: python
+	@$(PYTHON) -m tools.environment test
+
+python:
+	@[ -n "$(PYTHON)" ] || { echo "rt_notebook needs Python 3.11 or newer; none was found on PATH." >&2; exit 1; }
+
+clean:
+	rm -rf .venv .cache build

@@ -1,0 +1,267 @@
+"""Finds and reads `roundtable.toml` and the user's `config.toml`; every key is checked, or refused.
+
+Owns what a file may say. A project's file comes with a cloned repository, so it can't run code,
+send a key away or reach a file outside its folder; consents are never read from any file. Knows
+no variables and makes no seats.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import platformdirs
+
+from rt_notebook.contract.options import FILE_OPTIONS, LIMIT_KEYS, SEAT_FIELDS, Option
+from rt_notebook.errors import OptionError, nearest, one_line
+
+PROJECT_FILE: Final = "roundtable.toml"
+USER_FILE: Final = "config.toml"
+CONFIG_VARIABLE: Final = "RT_NOTEBOOK_CONFIG"
+"""The environment variable that names the user's file."""
+
+_APPLICATION: Final = "rt_notebook"
+_STORE_VARIABLE: Final = "RT_NOTEBOOK_STORE"
+# `[discussion]` belongs to a later version; a file shared with it shall still load.
+_TABLES: Final = ("seats", "defaults", "review", "discussion", "limits")
+_CONSENTS: Final = frozenset({"allow_limited_isolation", "acknowledge_terms"})
+_CODE_ONLY: Final = frozenset({"base_url", "api_key_env", "api_billing"})
+# Model prefixes that run code of the file's choice.
+_CODE_MODELS: Final = frozenset({"python", "function"})
+_SETTINGS: Final = {key: FILE_OPTIONS[key] for key in FILE_OPTIONS if key not in LIMIT_KEYS}
+_LIMITS: Final = {key: FILE_OPTIONS[key] for key in FILE_OPTIONS if key in LIMIT_KEYS}
+_SEAT_KEYS: Final = ("model", *SEAT_FIELDS)
+# Resolved together with the notebook's variables, so they aren't handed on as plain settings.
+_NAMED: Final = frozenset({"seats", "chairman"})
+
+
+@dataclass(frozen=True, slots=True)
+class SeatEntry:
+    """A `[seats.NAME]` table, checked for its keys only."""
+
+    name: str
+    """The seat's name."""
+    fields: Mapping[str, Any]
+    """The table: `model` and fields of `Seat`."""
+    path: Path
+    """The file it stands in."""
+    source: str
+    """`project` or `user`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What the two files say together, the project's before the user's."""
+
+    files: tuple[Path, ...] = ()
+    """The files that were read, the project's first."""
+    seats: tuple[SeatEntry, ...] = ()
+    """All seats, the project's first."""
+    default_seats: tuple[str, ...] = ()
+    """Names of the seats that sit where a call names none; empty: the built-in ones."""
+    chairman: str | None = None
+    """The chairman where a call names none."""
+    chairman_trusted: bool = False
+    """True where the user's own file names the chairman."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """`[defaults]` and `[review]`, merged, without seats, chairman and budgets."""
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    """`[limits]`, merged field by field; fields of `Limits`."""
+
+    def review_defaults(self) -> dict[str, Any]:
+        """Return the settings of a review that the call may override.
+
+        The store is left out where the environment names one, which goes before the files.
+        """
+        hidden = {"store"} if os.environ.get(_STORE_VARIABLE) else set()
+        return {key: value for key, value in self.settings.items() if key not in hidden}
+
+
+def load_config(start: Path | None = None) -> Config:
+    """Read the nearest project file from a folder upward, and the user's own file.
+
+    Args:
+        start: the notebook's folder, or a file in it; None: the working directory.
+
+    Raises:
+        OptionError: a file can't be read, or holds an unknown key, a bad value, or something that
+            a file of its kind may not say; the message names the file and the nearest known key.
+    """
+    user = _user_file()
+    project = _project_file(Path.cwd() if start is None else start)
+    if user is not None and project is not None and user.resolve() == project.resolve():
+        project = None
+    found = [_read(path, name) for path, name in ((project, "project"), (user, "user")) if path]
+    settings: dict[str, Any] = {}
+    limits: dict[str, Any] = {}
+    chairman_from = ""
+    for file in reversed(found):
+        settings |= file.settings
+        limits |= file.limits
+        chairman_from = file.source if "chairman" in file.settings else chairman_from
+    return Config(
+        files=tuple(file.path for file in found),
+        seats=tuple(seat for file in found for seat in file.seats),
+        default_seats=settings.get("seats", ()),
+        chairman=settings.get("chairman"),
+        chairman_trusted=chairman_from == "user",
+        settings=MappingProxyType({k: v for k, v in settings.items() if k not in _NAMED}),
+        limits=MappingProxyType(limits),
+    )
+
+
+def _project_file(start: Path) -> Path | None:
+    folder = Path(os.path.abspath(start))
+    for place in (folder, *folder.parents):
+        try:
+            if (place / PROJECT_FILE).is_file():
+                return place / PROJECT_FILE
+        except OSError:  # a folder that may not be looked into holds no file for us
+            continue
+    return None
+
+
+def _user_file() -> Path | None:
+    named = os.environ.get(CONFIG_VARIABLE, "")
+    if named:
+        path = Path(os.path.abspath(os.path.expanduser(named)))
+        if not path.is_file():
+            raise OptionError(
+                f"{CONFIG_VARIABLE}={one_line(named, 200)!r}: there is no such file; "
+                "correct the variable or remove it"
+            )
+        return path
+    path = Path(platformdirs.user_config_dir(_APPLICATION, appauthor=False)) / USER_FILE
+    return path if path.is_file() else None
+
+
+class _File:
+    """One file, read and checked."""
+
+    def __init__(self, path: Path, source: str, tables: Mapping[str, Any]) -> None:
+        self.path = path
+        self.source = source
+        self.settings: dict[str, Any] = {}
+        self.limits: dict[str, Any] = {}
+        self.seats: list[SeatEntry] = []
+        for name, table in tables.items():
+            if name in _CONSENTS | _CODE_ONLY:
+                self._check_forbidden("", name)
+            if name not in _TABLES:
+                raise self._error(name, f"is unknown{nearest(name, _TABLES)}")
+            if not isinstance(table, dict):
+                raise self._error(name, f"is a table; write [{name}]")
+        for name in ("defaults", "review"):
+            self.settings |= self._values(name, tables.get(name, {}), _SETTINGS)
+        self.limits = self._values("limits", tables.get("limits", {}), _LIMITS)
+        self._read_seats(tables.get("seats", {}))
+        self._check_chairman()
+        self._check_store()
+
+    def _error(self, key: str, problem: str) -> OptionError:
+        return OptionError(f"{self.path}: {key} {problem}", file=str(self.path), key=key)
+
+    def _values(
+        self, table: str, values: Mapping[str, Any], known: Mapping[str, Option]
+    ) -> dict[str, Any]:
+        checked = {}
+        for key, value in values.items():
+            where = f"[{table}] {key}"
+            if self._check_forbidden(f"[{table}] ", key):
+                continue
+            if key not in known:
+                raise self._error(where, f"is unknown{nearest(key, known)}")
+            try:
+                checked[key] = known[key].check(value)
+            except OptionError as exc:
+                raise self._error(where, f"is wrong: {exc}") from None
+        if pair := next((name for name in checked.get("seats", ()) if "=" in name), None):
+            raise self._error(
+                f"[{table}] seats",
+                f"takes names of seats, got {pair!r}; define it as [seats.NAME] with a model",
+            )
+        return checked
+
+    def _check_forbidden(self, table: str, key: str) -> bool:
+        """Return whether `key` is known, allowed here and of no effect in this version."""
+        if key in _CONSENTS:
+            raise self._error(f"{table}{key}", "is a consent, which only the call itself can give")
+        if key in _CODE_ONLY:
+            self._refuse_in_project(f"{table}{key}", "could send a key or a bill elsewhere")
+        return key == "api_billing"
+
+    def _refuse_in_project(self, key: str, why: str) -> None:
+        if self.source == "project":
+            raise self._error(
+                key, f"{why}, so a project's file can't say it; use code or your own {USER_FILE}"
+            )
+
+    def _read_seats(self, seats: Mapping[str, Any]) -> None:
+        for name, table in seats.items():
+            where = f"[seats.{name}]"
+            if not isinstance(table, dict):
+                raise self._error(where, "is a table, such as [seats.pm] with model = 'scripted'")
+            for key in table:
+                self._check_forbidden(f"{where} ", key)
+                if key == "tools":
+                    raise self._error(f"{where} tools", "are Python functions; give them in code")
+                if key not in _SEAT_KEYS:
+                    raise self._error(f"{where} {key}", f"is unknown{nearest(key, _SEAT_KEYS)}")
+            fields = dict(table)
+            if "model" in fields:
+                fields["model"] = self._model(f"{where} model", fields["model"])
+            self.seats.append(SeatEntry(name, MappingProxyType(fields), self.path, self.source))
+
+    def _model(self, where: str, model: object) -> str:
+        if not isinstance(model, str):
+            raise self._error(where, f"is a text such as 'scripted'; got {one_line(repr(model))}")
+        prefix, _, rest = model.strip().partition(":")
+        if prefix.strip().casefold() in _CODE_MODELS:
+            self._refuse_in_project(where, f"{one_line(model, 80)!r} runs code")
+        if prefix == "scripted" and rest.endswith(".toml"):
+            # A path in a file means a place beside that file, wherever the notebook is.
+            return f"scripted:{self.path.parent / os.path.expanduser(rest)}"
+        return model
+
+    def _check_chairman(self) -> None:
+        if "chairman" in self.settings:
+            chairman = self._model("chairman", self.settings["chairman"])
+            self.settings["chairman"] = chairman
+
+    def _check_store(self) -> None:
+        store = self.settings.get("store")
+        if store is None or "://" in store:
+            if store is not None:
+                self._refuse_in_project("store", "at a server would send the debates away")
+            return
+        place = Path(os.path.abspath(self.path.parent / os.path.expanduser(store)))
+        if not place.resolve().is_relative_to(self.path.parent.resolve()):
+            self._refuse_in_project("store", f"{one_line(store, 80)!r} is outside its folder")
+        self.settings["store"] = f"{place}{os.sep}" if store.endswith("/") else str(place)
+
+
+def _read(path: Path, source: str) -> _File:
+    try:
+        tables = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as exc:
+        raise OptionError(f"{path} can't be read: {exc.strerror}", file=str(path)) from None
+    except UnicodeDecodeError:
+        raise OptionError(f"{path} is not UTF-8 text", file=str(path)) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as exc:
+        reason = one_line(str(exc), 200)
+        raise OptionError(f"{path} is no valid TOML: {reason}", file=str(path)) from None
+    return _File(path, source, tables)
+
+
+def seat_entries(config: Config) -> Iterator[SeatEntry]:
+    """Yield each seat of the files once, in the order in which names are looked up."""
+    seen: set[str] = set()
+    for entry in config.seats:
+        if entry.name not in seen:
+            seen.add(entry.name)
+            yield entry

@@ -1,0 +1,127 @@
+"""Code fences around and inside a reply: which lines are it, which only look like headers.
+
+A fence mark is three or more backticks or tildes on a line of its own. Knows marks and the header
+lines that the caller found; what the headers mean is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from rt_notebook.contract.headers import Header
+
+FENCED: Final = "fenced"
+UNCLOSED: Final = "unclosed_fence"
+_MARK: Final = re.compile(r"\s*+(`{3,}+|~{3,}+)(.*+)", re.DOTALL)
+
+
+class _Mark(NamedTuple):
+    line: int
+    run: str
+    info: str
+
+    def closes(self, opening: _Mark) -> bool:
+        return not self.info and self.run.startswith(opening.run)
+
+
+class Block(NamedTuple):
+    """A stretch of lines that can be a reply, from its first header to its end."""
+
+    headers: list[Header]
+    """Its header lines; look-alikes inside fences that opened in a section are left out."""
+    stop: int
+    """The line behind the last one."""
+    notes: tuple[str, ...]
+    """`fenced` and `unclosed_fence`, as they apply."""
+
+
+def may_hold_fence(text: str) -> bool:
+    """Return whether a look for fences is worth while."""
+    return "```" in text or "~~~" in text
+
+
+def _mark(number: int, line: str) -> _Mark | None:
+    found = _MARK.match(line)
+    if found is None:
+        return None
+    run, info = found.group(1), found.group(2).strip()
+    return None if run[0] == "`" and "`" in info else _Mark(number, run, info)
+
+
+def _marks(lines: Iterable[str]) -> Iterator[_Mark]:
+    for number, line in enumerate(lines):
+        if ("```" in line or "~~~" in line) and (mark := _mark(number, line)):
+            yield mark
+
+
+def unwrapped(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return what one fence around the whole text holds, with notes; else the text itself.
+
+    A fence that is never closed runs to the end.
+    """
+    lines = text.strip().split("\n")
+    marks = _marks(lines)
+    opening = next(marks, None)
+    if opening is None or opening.line:
+        return text, ()
+    closing = next((mark for mark in marks if mark.closes(opening)), None)
+    if closing is None:
+        return "\n".join(lines[1:]), (FENCED, UNCLOSED)
+    if closing.line + 1 < len(lines):
+        return text, ()
+    return "\n".join(lines[1:-1]), (FENCED,)
+
+
+def blocks(
+    lines: Sequence[str], headers: Sequence[Header], starts: Collection[int]
+) -> Iterator[Block]:
+    """Yield the stretches of lines that can be the reply, in order.
+
+    A first header inside a fence: the stretch ends where that fence ends, and the next one is
+    looked for behind it. A first header outside: the stretch is the rest.
+
+    Args:
+        lines: all lines.
+        headers: the header lines among them.
+        starts: numbers of the header lines that a reply can begin with.
+    """
+    around: _Mark | None = None  # the fence that the first header is in
+    inner: _Mark | None = None  # a fence inside that one, or inside a section
+    kept: list[Header] = []
+    for header, mark in _events(lines, headers):
+        if header is not None:
+            if inner is None and (kept or header.line in starts):
+                kept.append(header)
+        elif mark is not None:
+            if inner is not None:
+                inner = None if mark.closes(inner) else inner
+            elif around is not None and mark.closes(around):
+                if kept:
+                    yield Block(kept, mark.line, (FENCED,))
+                around, kept = None, []
+            elif around is None and not kept:
+                around = mark
+            else:
+                inner = mark
+    if kept:
+        notes = (FENCED,) if around else ()
+        yield Block(kept, len(lines), (*notes, UNCLOSED) if around or inner else notes)
+
+
+def _events(
+    lines: Sequence[str], headers: Sequence[Header]
+) -> Iterator[tuple[Header | None, _Mark | None]]:
+    """Yield header lines and fence marks in order; a line that could be both is a mark."""
+    marks = _marks(lines)
+    mark = next(marks, None)
+    for header in headers:
+        while mark is not None and mark.line < header.line:
+            yield None, mark
+            mark = next(marks, None)
+        if mark is None or mark.line != header.line:
+            yield header, None
+    while mark is not None:
+        yield None, mark
+        mark = next(marks, None)

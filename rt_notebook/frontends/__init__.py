@@ -1,0 +1,1 @@
+"""The ways a person meets a debate: notebook cells, forms, terminals; decides nothing about one."""

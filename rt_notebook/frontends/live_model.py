@@ -1,0 +1,256 @@
+"""What a live view shows, as plain JSON messages made from events and the state after them.
+
+Owns which event tells the page what, and in which words; `live_parts` has the messages' parts and
+`static/live.js` draws them. Must not know widgets, kernels or threads: pure functions, called
+where the state lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from rt_notebook.domain.events import Event
+from rt_notebook.domain.snapshot import limits_json
+from rt_notebook.domain.state import State
+from rt_notebook.domain.turn import VERDICT, Turn
+from rt_notebook.frontends import live_parts as parts
+from rt_notebook.frontends.live_parts import Message
+from rt_notebook.rendering.plain import clip, one_line, plain
+
+
+def message_for(event: Event, state: State) -> list[Message]:
+    """Return what the page is told about one event; `state` is the fold that includes it.
+
+    Args:
+        event: durable and applied.
+        state: read only, and only during the call.
+    """
+    maker = _MAKERS.get(event.kind)
+    messages = maker(event, state) if maker is not None else []
+    if event.kind in _WITH_PROGRESS:
+        messages.append(progress(state))
+    return messages
+
+
+def messages_so_far(state: State) -> list[Message]:
+    """Return what a view needs that is made in the middle of a debate, such as after a resume."""
+    messages = [parts.header(state, state.updated_at)]
+    for number in range(len(state.turns)):
+        messages.append({"type": "round", "round": number, "rounds": state.rounds})
+        messages += [message for turn in state.turns_of(number) for message in _turn(turn, state)]
+        for gate in (gate for gate in state.gates if gate.round == number):
+            if gate.has_text:
+                messages.append(parts.gate_answered(gate))
+            if gate is state.gate:
+                messages.append(parts.gate_open(gate, state))
+    if state.verdict_status in ("ready", "failed"):
+        messages.append(parts.verdict(state, state.updated_at))
+    messages.append(progress(state))
+    return messages
+
+
+def progress(state: State) -> Message:
+    """Return how far the debate is and what it has used."""
+    seats = len(state.spec.seats)
+    done = seats * max(0, state.round)
+    if 0 <= state.round < len(state.turns):
+        done += sum(turn.final for turn in state.turns[state.round].values())
+    total = seats * (state.rounds + 1) + 1
+    fraction = 1.0 if not state.live else min(done, total - 1) / total
+    if state.status == "verdict":
+        fraction = (total - 1) / total
+    budget = {
+        name: {"bound": limit["bound"], "used": limit["used"]}
+        for name, limit in limits_json(state).items()
+    }
+    return {
+        "type": "progress",
+        "round": state.round,
+        "rounds": state.rounds,
+        "status": state.status,
+        "calls": state.usage.calls,
+        "cost": state.usage.cost,
+        "budget": budget,
+        "fraction": round(fraction, 4),
+    }
+
+
+def _created(event: Event, state: State) -> list[Message]:
+    return [parts.header(state, event.at)]
+
+
+def _round_started(event: Event, state: State) -> list[Message]:
+    return [{"type": "round", "round": event.body["round"], "rounds": state.rounds}]
+
+
+def _call_started(event: Event, state: State) -> list[Message]:
+    call = state.calls[event.body["call"]]
+    return [] if call.purpose == VERDICT else [parts.asked(call, state)]
+
+
+def _reply_read(event: Event, state: State) -> list[Message]:
+    return [parts.reply(state.turns[event.body["round"]][event.body["seat"]], state)]
+
+
+def _call_failed(event: Event, state: State) -> list[Message]:
+    call = state.calls[event.body["call"]]
+    if call.purpose == VERDICT:
+        return [_notice(event, f"The chairman's call failed ({call.error}).", "warning")]
+    turn = state.turns[call.round][call.seat]
+    return [parts.failed(call, turn, state)]
+
+
+def _turn(turn: Turn, state: State) -> list[Message]:
+    """Return a turn as one message; what led to it is over."""
+    last = turn.calls[-1] if turn.calls else None
+    if turn.reply is not None:
+        return [parts.reply(turn, state)]
+    if last is None:
+        return []
+    return [
+        parts.asked(last, state) if last.outcome == "running" else parts.failed(last, turn, state)
+    ]
+
+
+def _gate_opened(event: Event, state: State) -> list[Message]:
+    return [parts.gate_open(state.gates[-1], state)]
+
+
+def _gate_held(event: Event, state: State) -> list[Message]:
+    gate = state.gates[-1]
+    return [
+        {
+            "type": "gate",
+            "state": "held",
+            "round": gate.round,
+            "closes_at": gate.closes_at,
+            "holds_left": gate.holds_left,
+        }
+    ]
+
+
+def _gate_answered(event: Event, state: State) -> list[Message]:
+    return [parts.gate_answered(state.gates[-1])]
+
+
+def _gate_closed(event: Event, state: State) -> list[Message]:
+    return [{"type": "gate", "state": "closed", **event.body}]
+
+
+def _notice(event: Event, text: str, tone: str = "info") -> Message:
+    return {"type": "notice", "kind": event.kind, "text": text, "tone": tone, "at": event.at}
+
+
+def _consensus(event: Event, state: State) -> list[Message]:
+    label = parts.label_of(event.body["stance_key"], state)
+    return [_notice(event, f"Everybody agrees: {label}", "good")]
+
+
+def _loop(event: Event, state: State) -> list[Message]:
+    similarity = float(event.body.get("similarity") or 0.0)
+    return [_notice(event, f"The seats repeat themselves (similarity {similarity:.2f}): enough.")]
+
+
+def _limit_reached(event: Event, state: State) -> list[Message]:
+    body = event.body
+    goes = "the debate pauses" if state.spec.limits.on_limit == "pause" else "on to the verdict"
+    used = f"{body['used']:g} of {body['bound']:g} used" if body.get("used") is not None else ""
+    text = f"Limit {body['limit']} reached{f' ({used})' if used else ''}: {goes}."
+    return [_notice(event, text, "warning")]
+
+
+def _resumed(event: Event, state: State) -> list[Message]:
+    return [{"type": "clock", "started_at": event.at}, _notice(event, "Resumed.")]
+
+
+def _interjection(event: Event, state: State) -> list[Message]:
+    text = clip(plain(event.body["text"]))[0]
+    source = event.body.get("source", "person")
+    return [{"type": "note", "source": source, "text": text, "at": event.at}]
+
+
+def _verdict_started(event: Event, state: State) -> list[Message]:
+    by = state.spec.chairman
+    return [
+        {
+            "type": "verdict",
+            "state": "started",
+            "by": state.chairman_name,
+            "model": one_line(by.model, 80) if by else "scripted",
+            "at": event.at,
+        }
+    ]
+
+
+def _verdict_told(event: Event, state: State) -> list[Message]:
+    return [parts.verdict(state, event.at)]
+
+
+def _concluded(event: Event, state: State) -> list[Message]:
+    status, reason = event.body["status"], event.body["stop_reason"]
+    message: Message = {
+        "type": "concluded",
+        "status": status,
+        "stop_reason": reason,
+        "text": _ENDINGS.get(reason, str(reason)),
+        "at": event.at,
+        "tally": parts.tally_rows(state),
+    }
+    return [message]
+
+
+def _interrupted(event: Event, state: State) -> list[Message]:
+    body = {"status": "interrupted", "stop_reason": "interrupted"}
+    return _concluded(event._replace(body=body), state)
+
+
+def _says(text: str, tone: str = "info") -> Callable[[Event, State], list[Message]]:
+    return lambda event, state: [_notice(event, text, tone)]
+
+
+_ENDINGS: Final[Mapping[str, str]] = {
+    "rounds": "all rounds are done",
+    "consensus": "everybody agreed",
+    "nothing_new": "nobody had anything new",
+    "loop": "the seats repeated themselves",
+    "limit": "a limit was reached",
+    "clock": "the time was up",
+    "finished": "you asked for the verdict",
+    "stopped": "you stopped it",
+    "interrupted": "interrupted; what was finished is kept",
+    "error": "no seat answered",
+}
+
+_WITH_PROGRESS: Final = frozenset(
+    {
+        *("created", "round_started", "reply_read", "repaired", "call_failed", "verdict_started"),
+        *("verdict_written", "verdict_failed", "interrupted", "resumed", "concluded"),
+    }
+)
+
+_MAKERS: Final[Mapping[str, Callable[[Event, State], list[Message]]]] = {
+    "created": _created,
+    "round_started": _round_started,
+    "call_started": _call_started,
+    "call_failed": _call_failed,
+    "reply_read": _reply_read,
+    "repaired": _reply_read,
+    "gate_opened": _gate_opened,
+    "gate_answered": _gate_answered,
+    "gate_held": _gate_held,
+    "gate_closed": _gate_closed,
+    "interjection": _interjection,
+    "consensus": _consensus,
+    "nothing_new": _says("Every seat passed: nobody has anything new."),
+    "loop": _loop,
+    "limit_reached": _limit_reached,
+    "verdict_started": _verdict_started,
+    "verdict_written": _verdict_told,
+    "verdict_failed": _verdict_told,
+    "finish_asked": _says("The verdict was asked for: the discussion ends here."),
+    "stop_asked": _says("Stopping.", "warning"),
+    "interrupted": _interrupted,
+    "resumed": _resumed,
+    "concluded": _concluded,
+}

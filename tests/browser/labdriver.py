@@ -1,0 +1,283 @@
+"""Drives a notebook in a real browser as a person does: runs, clicks, types, reloads, saves.
+
+Everything waits for something that is seen in the page, never for a time. Commands go through the
+front end's own command registry, so that the menus' translations and places don't matter.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Browser, Dialog, Locator, Page, WebSocket, sync_playwright
+
+from tests.browser.servers import Server
+from tools.chromium import find_chromium
+
+Theme = Literal["light", "dark"]
+WIDE, NARROW = 1300, 700
+"""Widths in CSS pixels at which pictures are taken."""
+
+_FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-sync", "--disable-background-networking", "--disable-component-update"),
+    # Whatever a page or the browser itself asks for, only loopback has an address.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+# What Notebook 7 itself throws while it loads, with no code of a notebook in the page.
+_FRONT_END_NOISE = {"Cannot read properties of undefined (reading 'schema')"}
+_READY = """() => {
+    if (!window.jupyterapp || !document.querySelector('.jp-Notebook .jp-Cell')) return false;
+    const panel = [...window.jupyterapp.shell.widgets('main')].find(w => w.sessionContext);
+    window.__panel = panel;
+    const kernel = panel?.sessionContext?.session?.kernel;
+    return !!kernel && panel.sessionContext.isReady && ['idle', 'busy'].includes(kernel.status);
+}"""
+_START = """([command, args]) => {
+    const run = window.__run = {done: false, error: null};
+    window.jupyterapp.commands.execute(command, args)
+        .catch(error => { run.error = String(error); }).finally(() => { run.done = true; });
+}"""
+_FINISHED = """() => window.__run?.done
+    && window.__panel.sessionContext.session.kernel.status === 'idle'
+    && window.__panel.content.widgets.every(
+        c => !c.node.querySelector('.jp-InputPrompt')?.textContent.includes('*'))"""
+_PROMPTS = """() => window.__panel.content.widgets.filter(c => c.model.type === 'code')
+    .map(c => c.node.querySelector('.jp-InputPrompt')?.textContent.trim() ?? '')"""
+_OUTPUTS = """() => window.__panel.content.widgets.filter(c => c.model.type === 'code').map(
+    c => [...c.node.querySelectorAll('.jp-OutputArea-output')].map(o => o.innerText).join('\\n'))"""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One message on a kernel's websocket."""
+
+    at: float
+    """Seconds on the monotonic clock."""
+
+    direction: Literal["sent", "received"]
+    """As the page sees it."""
+
+    payload: str | bytes
+    """The message as it went over the wire."""
+
+
+@dataclass
+class NotebookPage:
+    """One open notebook in one browser tab."""
+
+    server: Server
+    """The front end it is opened from."""
+
+    page: Page
+    """Playwright's page, for what the helpers here don't cover."""
+
+    name: str = ""
+    """The open notebook's file name."""
+
+    frames: list[Frame] = field(default_factory=list)
+    """Every websocket message since the page was made."""
+
+    console_errors: list[str] = field(default_factory=list)
+    """Errors of the page's console and uncaught exceptions, the front end's known ones aside."""
+
+    foreign_requests: list[str] = field(default_factory=list)
+    """Addresses the page asked for that are not the server's: none may be."""
+
+    dialogs: list[str] = field(default_factory=list)
+    """Native dialogs, which hostile text opens when its script runs; leaving the page aside."""
+
+    def __post_init__(self) -> None:
+        """Starts to listen; earlier messages would be lost."""
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda error: self._add_error(str(error)))
+        self.page.on("websocket", self._on_websocket)
+        self.page.on("request", lambda request: self._on_request(request.url))
+        self.page.on("dialog", self._on_dialog)
+
+    def _on_console(self, message: Any) -> None:
+        if message.type == "error":
+            self._add_error(message.text)
+
+    def _add_error(self, text: str) -> None:
+        if text not in _FRONT_END_NOISE:
+            self.console_errors.append(text)
+
+    def _on_websocket(self, socket: WebSocket) -> None:
+        if "/channels" not in socket.url:
+            return
+        add = self.frames.append
+        socket.on("framesent", lambda body: add(Frame(time.monotonic(), "sent", body)))
+        socket.on("framereceived", lambda body: add(Frame(time.monotonic(), "received", body)))
+
+    def _on_request(self, url: str) -> None:
+        local = (f"http://127.0.0.1:{self.server.port}/", "data:", "blob:")
+        if not url.startswith(local):
+            self.foreign_requests.append(url)
+
+    def _on_dialog(self, dialog: Dialog) -> None:
+        if dialog.type != "beforeunload":
+            self.dialogs.append(dialog.message)
+        dialog.accept()
+
+    # Opening, saving, running
+
+    def open(self, name: str, timeout_s: float = 60) -> None:
+        """Opens a notebook and waits for its kernel."""
+        self.name = name
+        self.page.goto(self.server.url(name))
+        self._wait_ready(timeout_s)
+
+    def reload(self, timeout_s: float = 60) -> None:
+        """Reloads the page, as after a lost connection; unsaved changes are gone."""
+        self.page.reload()
+        self._wait_ready(timeout_s)
+
+    def _wait_ready(self, timeout_s: float) -> None:
+        self.page.wait_for_function(_READY, timeout=timeout_s * 1000)
+
+    def command(self, name: str, **arguments: Any) -> None:
+        """Runs a front-end command to its end."""
+        # Its result stays in the page: most are objects that can't be passed on.
+        script = "([name, args]) => window.jupyterapp.commands.execute(name, args).then(() => null)"
+        self.page.evaluate(script, [name, arguments])
+
+    def save(self) -> None:
+        """Saves the notebook and waits until the file is written."""
+        self.command("docmanager:save")
+
+    def run_all(self) -> None:
+        """Starts every cell; see `wait_finished`."""
+        self.page.evaluate(_START, ["notebook:run-all-cells", {}])
+
+    def restart_and_run_all(self) -> None:
+        """Restarts the kernel and starts every cell; confirms the front end's question."""
+        self.page.evaluate(_START, ["notebook:restart-run-all", {}])
+        self.page.click(".jp-Dialog .jp-mod-accept")
+
+    def interrupt(self) -> None:
+        """Presses the stop button."""
+        self.command("notebook:interrupt-kernel")
+
+    def wait_finished(self, timeout_s: float = 60) -> None:
+        """Waits until the started cells have ended and the kernel is idle."""
+        self.page.wait_for_function(_FINISHED, timeout=timeout_s * 1000)
+
+    # Acting
+
+    def find(self, selector: str) -> Locator:
+        """Returns Playwright's locator within the notebook."""
+        return self.page.locator(".jp-Notebook").locator(selector)
+
+    def wait(self, selector: str, timeout_s: float = 30) -> Locator:
+        """Waits until the first match within the notebook can be seen, and returns it."""
+        found = self.find(selector).first
+        found.wait_for(state="visible", timeout=timeout_s * 1000)
+        return found
+
+    def wait_gone(self, selector: str, timeout_s: float = 30) -> None:
+        """Waits until nothing within the notebook matches any more."""
+        self.page.wait_for_function(
+            "s => !document.querySelector('.jp-Notebook').querySelector(s)",
+            arg=selector,
+            timeout=timeout_s * 1000,
+        )
+
+    def wait_text(self, text: str, timeout_s: float = 30) -> Locator:
+        """Waits until some output shows a text, and returns the smallest element with it."""
+        found = self.find(".jp-OutputArea-output").get_by_text(text).first
+        found.wait_for(state="visible", timeout=timeout_s * 1000)
+        return found
+
+    def click(self, selector: str, timeout_s: float = 30) -> None:
+        """Clicks with the mouse, once the element can be seen and takes clicks."""
+        self.find(selector).first.click(timeout=timeout_s * 1000)
+
+    def type(self, selector: str, text: str, delay_ms: float = 20) -> None:
+        """Focuses an input and presses the keys of a text, one after the other."""
+        self.find(selector).first.press_sequentially(text, delay=delay_ms)
+
+    def press(self, selector: str, key: str) -> None:
+        """Presses one key or chord in an element, such as `Control+Enter`."""
+        self.find(selector).first.press(key)
+
+    # Reading
+
+    def prompts(self) -> list[str]:
+        """Returns the code cells' prompts: `[1]:`, `[*]:` while running, `[ ]:` before."""
+        return list(self.page.evaluate(_PROMPTS))
+
+    def outputs(self) -> list[str]:
+        """Returns each code cell's outputs as the text a person sees."""
+        return list(self.page.evaluate(_OUTPUTS))
+
+    def text(self, selector: str) -> str:
+        """Returns the visible text of the first match within the notebook."""
+        return self.find(selector).first.inner_text()
+
+    def title(self) -> str:
+        """Returns the browser tab's title."""
+        return self.page.title()
+
+    def bytes_received(self) -> int:
+        """Returns how much the kernel has sent to the page."""
+        return sum(len(frame.payload) for frame in self.frames if frame.direction == "received")
+
+    # Looking
+
+    def set_width(self, width: int) -> None:
+        """Sets the window's width in CSS pixels."""
+        self.page.set_viewport_size({"width": width, "height": 1000})
+
+    def set_theme(self, theme: Theme) -> None:
+        """Switches the front end's theme and waits until it shows."""
+        self.command("apputils:change-theme", theme=f"JupyterLab {theme.title()}")
+        shown = "light => document.body.dataset.jpThemeLight === light"
+        self.page.wait_for_function(shown, arg=str(theme == "light").lower())
+
+    def screenshot(
+        self,
+        path: Path,
+        *,
+        width: int = WIDE,
+        theme: Theme = "light",
+        selector: str | None = None,
+    ) -> Path:
+        """Takes a picture of the window, or of one element in the notebook."""
+        self.set_width(width)
+        self.set_theme(theme)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if selector is None:
+            self.page.screenshot(path=path)
+        else:
+            self.find(selector).first.screenshot(path=path)
+        return path
+
+
+@contextmanager
+def chromium(home: Path) -> Iterator[Browser]:
+    """Starts the system's Chromium, headless, with its profile below `home`."""
+    path = find_chromium()
+    if path is None:
+        raise RuntimeError("Chromium is missing: `make test` installs it, or set CHROMIUM.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=_FLAGS, env={"HOME": str(home)}
+        )
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def notebook_page(browser: Browser, server: Server, width: int = WIDE) -> Iterator[NotebookPage]:
+    """Opens an empty tab in a fresh browser profile, and ends the server's kernels afterwards."""
+    context = browser.new_context(viewport={"width": width, "height": 1000})
+    try:
+        yield NotebookPage(server, context.new_page())
+    finally:
+        context.close()
+        server.shut_down_kernels()

@@ -1,0 +1,66 @@
+"""What holds for every test: a home of its own, a store of its own, no network but loopback."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.environment import scrubbed_environment
+
+_BLOCKED_EVENTS = {"socket.connect", "socket.sendto", "socket.sendmsg"}
+
+
+def _is_loopback(address: object) -> bool:
+    if not isinstance(address, tuple):
+        return True  # a Unix socket's path
+    try:
+        return ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback
+    except ValueError:
+        return bool(address[0] == "localhost")
+
+
+def _refuse_network(event: str, arguments: tuple[object, ...]) -> None:
+    # An audit hook sees every socket, whichever library opened it.
+    if event in _BLOCKED_EVENTS and not _is_loopback(arguments[1]):
+        raise PermissionError(f"a test tried to reach {arguments[1]!r}; only loopback is allowed")
+
+
+def pytest_configure() -> None:
+    """Shuts the network off for the whole run."""
+    sys.addaudithook(_refuse_network)
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the temporary home folder of this test run."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_home(home: Path) -> Iterator[None]:
+    """Replaces the environment of the person who runs the tests."""
+    own = scrubbed_environment(home)
+    kept = {name: text for name, text in os.environ.items() if name.startswith(("PYTEST", "COV"))}
+    # Runs on another pandas are asked for with this; see the Makefile.
+    kept |= {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update({**own, **kept})
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.fixture(autouse=True)
+def _own_store(home: Path) -> Iterator[None]:
+    """Gives each test a store that no other test has written to."""
+    # Not the monkeypatch fixture: a test may undo that one, and property tests may not use it.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RT_NOTEBOOK_STORE", str(home / "stores" / f"{uuid.uuid4().hex}.db"))
+        yield
