@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rt_notebook.contract.headers import AGREE_WITH, QUESTION, Sections
+from rt_notebook.contract.headers import AGREE_WITH, Sections
 from rt_notebook.contract.text import clean
 
 JSON_REPLY: Final = "json_reply"
@@ -28,7 +28,7 @@ def read_object(text: str, names: Sequence[str], notes: list[str]) -> Sections |
         notes: takes up what had to be removed from the strings.
 
     Returns:
-        None when it is no such object. A null is a missing section, or no question.
+        None when it is no such object. A null is a missing section.
     """
     if text[:1] != "{" or text[-1:] != "}":
         return None
@@ -61,7 +61,7 @@ def _sections(pairs: _Pairs, names: Sequence[str], notes: list[str]) -> Sections
         if name in seen:
             duplicates.append(name)
         seen.add(name)
-        if value is None and name != QUESTION:
+        if value is None:
             lines.pop(name, None)
             continue
         texts = _texts(value, notes)

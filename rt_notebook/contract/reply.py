@@ -73,12 +73,7 @@ def read_reply(
     notes = source.notes
     if source.passed:
         return Reply(
-            valid=True,
-            passed=True,
-            stance_key=PASS,
-            notes=notes,
-            reasoning=source.reasoning,
-            raw=text,
+            True, passed=True, stance_key=PASS, notes=notes, reasoning=source.reasoning, raw=text
         )
     found = source.sections
     given = found.lines
@@ -86,16 +81,7 @@ def read_reply(
     agree_with = _agree_with(given.get(AGREE_WITH, ()), seat, seats, notes)
     disagree = bullets(given.get(DISAGREE, ()))
     new = bullets(given.get(NEW, ()))
-    trimmed: list[str] = []
-    if trim:
-        if len(disagree) > MAX_DISAGREE:
-            del disagree[MAX_DISAGREE:]
-            trimmed.append(DISAGREE)
-        if len(new) > MAX_NEW:
-            del new[MAX_NEW:]
-            trimmed.append(NEW)
-        if trimmed:
-            notes.append(TRIMMED)
+    trimmed = _cut(disagree, new, notes) if trim else []
     errors = _errors(found, stance, key, names, require_agree=require_agree and round >= 1)
     return Reply(
         not errors,
@@ -114,6 +100,18 @@ def read_reply(
         source.reasoning,
         text,
     )
+
+
+def _cut(disagree: list[str], new: list[str], notes: list[str]) -> list[str]:
+    """Cut the lists to their limits; return the names of the sections that were cut."""
+    trimmed = []
+    for name, texts, most in ((DISAGREE, disagree, MAX_DISAGREE), (NEW, new, MAX_NEW)):
+        if len(texts) > most:
+            del texts[most:]
+            trimmed.append(name)
+    if trimmed:
+        notes.append(TRIMMED)
+    return trimmed
 
 
 def _stance(found: Sections, names: OptionNames) -> tuple[str | None, str | None]:

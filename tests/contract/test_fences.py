@@ -57,6 +57,12 @@ def test_fenced_template_before_the_reply_is_skipped() -> None:
     assert (fenced.stance_key, fenced.new, fenced.notes) == ("opt-1", ["none"], ["fenced"])
 
 
+def test_first_fenced_reply_that_names_an_option_counts() -> None:
+    other = VALID.replace("opt-1", "opt-2")
+    reply = read(f"```\n{VALID}\n```\nOr, if there is time:\n```\n{other}\n```")
+    assert (reply.stance_key, reply.valid) == ("opt-1", True)
+
+
 def test_fenced_reply_with_a_wrong_stance_is_the_reply() -> None:
     reply = read(f"```\n{VALID.replace('opt-1', 'opt-9')}\n```\nNEW: remark")
     assert (reply.stance, reply.new, len(reply.errors)) == ("opt-9", ["none"], 1)

@@ -44,6 +44,7 @@ def test_placeholder_is_no_question(text: str) -> None:
     [
         "None of these options is right",
         "None?",
+        "None？",
         "预算是多少？",
         "Please confirm the deadline",
         "No question. confirm the cap",

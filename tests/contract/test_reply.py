@@ -54,6 +54,7 @@ def test_empty_lines_and_marks_are_no_bullets() -> None:
         ("\n- pm\n- Seat B", ["pm", "Seat B"]),
         ("\n> 1. pm\n> 2. dev", ["pm", "dev"]),
         (" pm\n- dev", ["pm - dev"]),
+        ("\n**pm**", ["**pm**"]),
     ],
 )
 def test_agree_with_is_split_into_names(value: str, names: list[str]) -> None:

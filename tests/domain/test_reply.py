@@ -1,0 +1,46 @@
+"""Replies as values that go to the log and come back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from rt_notebook.contract import read_reply
+from rt_notebook.domain.reply import Reply, VerdictText
+
+TEXT = (
+    "<think>hm</think>STANCE: Ship\nAGREE_WITH: pm\nDISAGREE:\n-a\n-b\n-c\n-d\nNEW:\nASSUMPTIONS: x"
+)
+
+
+def test_reply_survives_the_log() -> None:
+    reply = read_reply(TEXT, options=["Ship", "Wait"], round=1)
+    assert Reply.from_json(json.loads(json.dumps(reply.to_json()))) == reply
+
+
+@pytest.mark.parametrize("kind", [Reply, VerdictText])
+def test_every_field_goes_to_json(kind: type[Reply] | type[VerdictText]) -> None:
+    assert list(kind().to_json()) == [field.name for field in fields(kind)]
+
+
+def test_old_and_newer_rows_still_load() -> None:
+    assert Reply.from_json({}) == Reply()
+    assert Reply.from_json({"valid": True, "new": None, "mood": "later"}) == Reply(valid=True)
+
+
+def test_reply_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError, match="valid"):
+        Reply().valid = True  # type: ignore[misc]  # that is the point
+
+
+def test_values_do_not_share_lists_with_their_json() -> None:
+    reply = Reply(new=["a"])
+    reply.to_json()["new"].append("b")
+    assert reply.new == ["a"]
+
+
+def test_unresolved_reply_loses_its_key_only() -> None:
+    reply = read_reply("STANCE: opt-1\nNEW: x", options=["Ship", "Wait"]).unresolved()
+    assert (reply.valid, reply.stance, reply.stance_key, reply.new) == (False, "opt-1", None, ["x"])
