@@ -1,0 +1,4 @@
+"""What a debate comes to: the result, its tables and its verdict.
+
+Reads the fold; runs nothing and stores nothing.
+"""

@@ -1,0 +1,196 @@
+"""The result of a debate, what a cell leaves in its variable: joins fold, frames and rendering.
+
+Works on a running or partial debate too. Loads pandas only when a frame is asked for, and the
+rendering only when the result is shown; knows no store and no running process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rt_notebook.analysis.verdict import Verdict, verdict_of
+from rt_notebook.domain.events import Event
+from rt_notebook.domain.snapshot import NextAction, Snapshot, snapshot
+from rt_notebook.domain.spec import DebateSpec
+from rt_notebook.domain.state import State
+from rt_notebook.errors import one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Result:
+    """A debate's replies, stances, calls, questions, usage and verdict, as frames and values.
+
+    Frames are made anew on every access, so changing one changes nothing else. An empty debate's
+    have the same columns and dtypes; `analysis.frames` lists them.
+
+    Args:
+        state: the fold of the debate's events; nothing applies events to it any more.
+        events: the events themselves, or a function that reads them.
+        warnings: lines for the person, such as two seats with the same model, lens and mood.
+        variable: the notebook variable that holds this result, for the hints below a shown one.
+        outside: makes the state that outsiders see; None: the fold's own, without a next action.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        events: Sequence[Event] | Callable[[], Iterable[Event]],
+        warnings: Sequence[str] = (),
+        variable: str | None = None,
+        *,
+        outside: Callable[[State], Snapshot] | None = None,
+    ) -> None:
+        self._fold = state
+        self._events = events
+        self._warnings = tuple(warnings)
+        self._outside = outside
+        self.variable = variable
+        """The notebook variable that holds this result."""
+
+    @property
+    def id(self) -> str:
+        """The debate's id."""
+        return self._fold.id
+
+    @property
+    def title(self) -> str:
+        """The own title, or one made from the question."""
+        return self._fold.spec.shown_title
+
+    @property
+    def status(self) -> str:
+        """Where the debate stands: running, waiting, verdict, done, stopped, paused, ..."""
+        return self.state.status
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why it ended: rounds, consensus, nothing_new, loop, limit, clock, finished, stopped, ...
+
+        None while it runs.
+        """
+        return self.state.stop_reason
+
+    @property
+    def spec(self) -> DebateSpec:
+        """The debate's whole definition, a Pydantic model."""
+        return self._fold.spec
+
+    @property
+    def warnings(self) -> list[str]:
+        """Lines for the person: what was odd about the brief, the seats or the run."""
+        return list(self._warnings)
+
+    @property
+    def state(self) -> Snapshot:
+        """The debate's state as everybody outside sees it, the same as in JSON."""
+        if self._outside is not None:
+            return self._outside(self._fold)
+        return snapshot(self._fold, [], NextAction(type="none", instruction=""))
+
+    @property
+    def fold(self) -> State:
+        """The debate's state as folded from its events: what the frames are made of."""
+        return self._fold
+
+    @property
+    def events(self) -> list[Event]:
+        """Everything that happened, in order."""
+        return list(self._events() if callable(self._events) else self._events)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The chairman's verdict and the counted tally; never None, see its `status`."""
+        return verdict_of(self._fold)
+
+    @property
+    def replies(self) -> pd.DataFrame:
+        """One row per seat and round; columns in `analysis.frames.replies`."""
+        from rt_notebook.analysis import frames
+
+        return frames.replies([self._fold])
+
+    @property
+    def stances(self) -> pd.DataFrame:
+        """Seats × rounds: each counted seat's position after each round; NA without one."""
+        from rt_notebook.analysis import frames
+
+        return frames.stances(self._fold)
+
+    @property
+    def tally(self) -> pd.DataFrame:
+        """Options × first, final, change, first_seats, final_seats."""
+        from rt_notebook.analysis import frames
+
+        return frames.tally(self._fold)
+
+    @property
+    def flips(self) -> pd.DataFrame:
+        """One row per change of position: seat, round, from_key, to_key, agreed_with."""
+        from rt_notebook.analysis import frames
+
+        return frames.flips(self._fold)
+
+    @property
+    def questions(self) -> pd.DataFrame:
+        """One row per question: round, id, text, seats, answer, answered_by; NA where unknown."""
+        from rt_notebook.analysis import frames
+
+        return frames.questions(self._fold)
+
+    @property
+    def calls(self) -> pd.DataFrame:
+        """One row per try at a provider; columns in `analysis.frames.calls`."""
+        from rt_notebook.analysis import frames
+
+        return frames.calls([self._fold])
+
+    @property
+    def usage(self) -> pd.DataFrame:
+        """Calls, tokens and cost (USD) by seat, by vendor and in all."""
+        from rt_notebook.analysis import frames
+
+        return frames.usage(self._fold)
+
+    def __repr__(self) -> str:
+        """Return one line; no frame and no report is made for it."""
+        now = self._current()
+        status = f"{now.status}, {now.stop_reason}" if now.stop_reason else now.status
+        title = one_line(self.title, 80)
+        return f"<Result {now.id}: {status}; verdict {now.verdict_status}; {title!r}>"
+
+    def __str__(self) -> str:
+        """Return the report as plain text."""
+        from rt_notebook.rendering import report_text
+
+        return report_text(self._current(), variable=self.variable, notes=self._warnings)
+
+    def _repr_mimebundle_(
+        self,
+        include: Container[str] | None = None,
+        exclude: Container[str] | None = None,
+    ) -> dict[str, str]:
+        """Return the report as static HTML, Markdown and plain text, whichever is asked for."""
+        from rt_notebook.rendering import report_html, report_markdown, report_text
+
+        makers = {
+            "text/html": report_html,
+            "text/markdown": report_markdown,
+            "text/plain": report_text,
+        }
+        shown = self._current()
+        return {
+            kind: make(shown, variable=self.variable, notes=self._warnings)
+            for kind, make in makers.items()
+            if (not include or kind in include) and (not exclude or kind not in exclude)
+        }
+
+    def _current(self) -> State:
+        """Return the fold under the status that outsiders see: a dead process leaves `running`."""
+        if self._outside is None:
+            return self._fold
+        seen = self.state
+        return replace(self._fold, status=seen.status, stop_reason=seen.stop_reason)

@@ -1,0 +1,38 @@
+"""Numbers, times and lists in words; knows nothing of debates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def round_name(number: int) -> str:
+    """Return `the opening` or `round N`."""
+    return "the opening" if number == 0 else f"round {number}"
+
+
+def money(usd: float) -> str:
+    """Return dollars with as many digits as say something."""
+    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"
+
+
+def duration(milliseconds: int) -> str:
+    """Return a time span for a person: `0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`."""
+    seconds = max(0, milliseconds) / 1000
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return `1 seat`, `3 seats`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def joined(names: Iterable[str]) -> str:
+    """Return names with commas, or a dash for nobody."""
+    return ", ".join(names) or "–"
