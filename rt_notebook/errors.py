@@ -120,11 +120,13 @@ class CallError(RunError):
         model: the model string, once known.
         partial: text that came before the failure, at most 64 KiB of it.
         retry_after_s: seconds the provider asked to wait.
+        usage: what the failed call was billed all the same (a `Usage`), where that is known.
     """
 
     kind: str
     partial: str
     retry_after_s: float | None
+    usage: Any
 
     def __init__(
         self,
@@ -136,6 +138,7 @@ class CallError(RunError):
         model: str | None = None,
         partial: str = "",
         retry_after_s: float | None = None,
+        usage: Any = None,
     ) -> None:
         super().__init__(
             message,
@@ -145,6 +148,7 @@ class CallError(RunError):
             model=model,
             partial=partial[:PARTIAL_LIMIT],
             retry_after_s=retry_after_s,
+            usage=usage,
         )
 
     @property
@@ -154,8 +158,25 @@ class CallError(RunError):
 
 
 CALL_ERROR_KINDS: Final = frozenset(
-    "auth rate_limit quota connection overloaded timeout stall context_length refused empty "
-    "output_limit tool_policy protocol not_found spawn cancelled provider".split()
+    [
+        "auth",
+        "rate_limit",
+        "quota",
+        "connection",
+        "overloaded",
+        "timeout",
+        "stall",
+        "context_length",
+        "refused",
+        "empty",
+        "output_limit",
+        "tool_policy",
+        "protocol",
+        "not_found",
+        "spawn",
+        "cancelled",
+        "provider",
+    ]
 )
 """The kinds of a failed call; `provider` is anything else."""
 

@@ -1,4 +1,4 @@
-"""What to do next with a debate, in words and as a command: the part of the state that people and agents act on."""
+"""What to do next with a debate, in words and as a command: what people and agents act on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from rt_notebook.domain.snapshot import NextAction, Snapshot, TurnPart, snapshot
 from rt_notebook.domain.state import RESUMABLE, State
 
 
-def snapshot_of(state: State, turns: list[TurnPart] | None = None, status: str | None = None) -> Snapshot:
+def snapshot_of(
+    state: State, turns: list[TurnPart] | None = None, status: str | None = None
+) -> Snapshot:
     """Return the snapshot of a fold with its next action.
 
     Args:
@@ -25,14 +27,16 @@ def next_action(state: State, turns: list[TurnPart], status: str) -> NextAction:
     if status in RESUMABLE:
         return NextAction(
             type="resume",
-            instruction=f"The debate is {status}; resume goes on where it stopped, without repeating a finished call.",
+            instruction=f"The debate is {status}; resume goes on where it stopped, without "
+            "repeating a finished call.",
             command=f"%roundtable resume {name}",
         )
     if turns:
         turn = turns[0]
         return NextAction(
             type="ask_user",
-            instruction=f"Seat {turn.seat} is a person: show the turn of round {turn.round} and send their text.",
+            instruction=f"Seat {turn.seat} is a person: show the turn of round {turn.round} and "
+            "send their text.",
         )
     if state.gate is not None and status == "waiting":
         return _at_gate(state, state.gate)
@@ -43,15 +47,22 @@ def next_action(state: State, turns: list[TurnPart], status: str) -> NextAction:
             command=f"%roundtable verdict {name}",
         )
     if status == "done":
-        return NextAction(type="none", instruction="The debate is finished.", command=f"%roundtable show {name}")
-    return NextAction(type="wait", instruction="The debate is at work.", wait_command=f"%roundtable wait {name}")
+        return NextAction(
+            type="none", instruction="The debate is finished.", command=f"%roundtable show {name}"
+        )
+    return NextAction(
+        type="wait", instruction="The debate is at work.", wait_command=f"%roundtable wait {name}"
+    )
 
 
 def _at_gate(state: State, gate: Gate) -> NextAction:
     answers = " ".join(f"{question.id}='…'" for question in gate.questions)
     command = f"%roundtable answer {state.id} --round {gate.round} {answers}".rstrip()
     if gate.reopen_calls:
-        text = f"Everybody agrees. Any text costs {gate.reopen_calls} calls (one more round); none goes to the verdict."
+        text = (
+            f"Everybody agrees. Any text costs {gate.reopen_calls} calls (one more round); none "
+            "goes to the verdict."
+        )
     elif gate.questions:
         text = "Show the questions and the deadline to the person, and send what they answer."
     else:
@@ -62,5 +73,7 @@ def _at_gate(state: State, gate: Gate) -> NextAction:
         instruction=text,
         command=command,
         wait_command=f"%roundtable wait {state.id}",
-        hold_command=f"%roundtable hold {state.id} --round {gate.round}" if gate.holds_left else None,
+        hold_command=f"%roundtable hold {state.id} --round {gate.round}"
+        if gate.holds_left
+        else None,
     )

@@ -1,25 +1,32 @@
-"""One debate run in this process: joins engine, store, providers and listeners; takes commands from any thread."""
+"""One debate run in this process: joins engine, store, providers and listeners.
+
+Takes commands from any thread.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from rt_notebook.analysis.result import Result
 from rt_notebook.contract.prompts import PROMPTS_VERSION
+from rt_notebook.contract.verdict import read_verdict
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.snapshot import Snapshot, TurnPart
 from rt_notebook.domain.state import State
 from rt_notebook.engine import commands
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.debate import Debate, Listener, Ready
-from rt_notebook.engine.turns import OnProgress, read_as
+from rt_notebook.engine.tries import OnProgress
+from rt_notebook.engine.turns import read_as
 from rt_notebook.errors import UsageError
 from rt_notebook.next_steps import snapshot_of
-from rt_notebook.providers.human import Desk
+from rt_notebook.providers.human import Desk, OpenTurn
 from rt_notebook.providers.registry import Context, make_provider
 from rt_notebook.store.log import DebateLog, Store
 
@@ -27,6 +34,8 @@ COMMAND_TIMEOUT_S: Final = 15.0
 """Seconds that a command from another thread waits for its acknowledgement."""
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 _running: dict[str, DebateRun] = {}
 
@@ -61,12 +70,19 @@ class DebateRun:
         warnings: Iterable[str] = (),
     ) -> None:
         self.id = state.id
+        """The debate's id."""
         self.store = store
+        """Where it is kept."""
         self.warnings = [*warnings, *store.notes]
+        """What a person should know, a line each."""
         self.listeners: list[Listener] = []
+        """Told every event; filled in before `main`."""
         self.ready: Ready | None = None
+        """Awaited before the first gate."""
         self.on_progress: OnProgress | None = None
+        """Told characters as they come."""
         self.desk = Desk()
+        """Human seats' open turns."""
         self._state = state
         self._log = log
         self._first = first
@@ -74,6 +90,7 @@ class DebateRun:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
         self._task: asyncio.Task[Any] | None = None
+        self._begun = threading.Event()
 
     @property
     def fold(self) -> State:
@@ -99,6 +116,7 @@ class DebateRun:
             on_progress=self.on_progress,
         )
         _running[self.id] = self
+        self._begun.set()
         try:
             await self._debate.run(*self._first)
         finally:
@@ -138,7 +156,8 @@ class DebateRun:
             source: person or agent.
 
         Raises:
-            UsageError: no such gate is open, or a text doesn't fit; its `kept` attribute has the texts.
+            UsageError: no such gate is open, or a text doesn't fit; its `kept` attribute has the
+                texts.
         """
         return self._command(lambda state: commands.answer(state, answers, message, round, source))
 
@@ -151,7 +170,8 @@ class DebateRun:
             text: the reply in the contract's form.
 
         Raises:
-            UsageError: no such turn is open, or the text breaks the contract: the errors are listed.
+            UsageError: no such turn is open, or the text breaks the contract: the errors are
+                listed.
         """
         self._on_loop(lambda: self._give(round, seat, text))
         return self._await_state(lambda state: _settled(state, round, seat))
@@ -182,30 +202,40 @@ class DebateRun:
 
     def interrupt(self) -> None:
         """Cancel everything; the debate stays resumable."""
-        task, loop = self._task, self._loop
-        if task is not None and loop is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(task.cancel)
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
+                loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        # Once it has ended, the task may go on with other things of whoever awaited the debate.
+        if self._debate is not None and self._task is not None:
+            self._task.cancel()
 
     def _command(self, make: Callable[[State], list[Body]]) -> Snapshot:
+        here = threading.get_ident() == self._thread
+        if self._debate is None:
+            make(self._state)  # says what doesn't fit
+            if not here:  # started a moment ago, it may not have come to run yet
+                self._begun.wait(COMMAND_TIMEOUT_S)
         debate, loop = self._debate, self._loop
         if debate is None or loop is None:
-            make(self._state)  # says what doesn't fit
             raise UsageError(
                 f"debate {self.id!r} isn't running in this process (status {self._state.status})"
             )
-        if threading.get_ident() == self._thread:
-            # On the debate's own loop (a callback, an async program) nobody may block: it is checked now, done next.
+        if here:
+            # Nobody may block the debate's own loop (a callback, an async program): the command is
+            # checked now and carried out next.
             make(self._state)
             _keep(loop.create_task(debate.command(make)))
             return self._snapshot()
-        asyncio.run_coroutine_threadsafe(debate.command(make), loop).result(COMMAND_TIMEOUT_S)
+        self._result_of(debate.command(make), loop)
         return self.state()
 
     def _await_state(self, holds: Callable[[State], bool]) -> Snapshot:
         debate, loop = self._debate, self._loop
         if debate is not None and loop is not None and threading.get_ident() != self._thread:
-            waiting = asyncio.wait_for(debate.wait_until(holds), COMMAND_TIMEOUT_S)
-            asyncio.run_coroutine_threadsafe(waiting, loop).result(COMMAND_TIMEOUT_S)
+            self._result_of(debate.wait_until(holds), loop)
         return self.state()
 
     def _on_loop(self, work: Callable[[], T]) -> T:
@@ -217,25 +247,45 @@ class DebateRun:
         async def do() -> T:
             return work()
 
-        return asyncio.run_coroutine_threadsafe(do(), loop).result(COMMAND_TIMEOUT_S)
+        return self._result_of(do(), loop)
+
+    def _result_of(self, work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
+        try:
+            waiting = asyncio.run_coroutine_threadsafe(work, loop)
+        except RuntimeError as exc:
+            work.close()
+            raise UsageError(f"debate {self.id!r}: its loop is closed, it runs no more") from exc
+        try:
+            return waiting.result(COMMAND_TIMEOUT_S)
+        except TimeoutError as exc:
+            raise UsageError(
+                f"debate {self.id!r} took no notice within {COMMAND_TIMEOUT_S:g} s: "
+                "something blocks its loop"
+            ) from exc
 
     def _give(self, round: int, seat: str, text: str) -> None:
         turn = self.desk.find(round, seat)
-        chairs = turn.purpose == "verdict" or seat == self._state.chairman_name
-        if not chairs and self._debate is not None:
-            reply = read_as(
-                self._debate.prompts, self._state, self._state.spec.seat(seat), round, text
-            )
-            if not reply.valid:
-                raise UsageError(
-                    f"the reply of {seat} in round {round} breaks the contract: "
-                    + "; ".join(reply.errors),
-                    errors=reply.errors,
-                    kept={"text": text},
-                )
+        kept = {"text": text}
         if not text.strip():
-            raise UsageError(f"the reply of {seat} in round {round} is empty; write PASS to pass")
+            raise UsageError(
+                f"the reply of {seat} in round {round} is empty; write PASS to pass", kept=kept
+            )
+        errors = self._errors(turn, text)
+        if errors:
+            raise UsageError(
+                f"the reply of {seat} in round {round} breaks the contract: {'; '.join(errors)}",
+                errors=errors,
+                kept=kept,
+            )
         turn.answer.set_result(text)
+
+    def _errors(self, turn: OpenTurn, text: str) -> list[str]:
+        state, debate = self._state, self._debate
+        if turn.seat == state.chairman_name:
+            return read_verdict(text, options=state.spec.brief.options).errors
+        if debate is None:
+            return []
+        return read_as(debate.prompts, state, state.spec.seat(turn.seat), turn.round, text).errors
 
     def open_turns(self) -> list[TurnPart]:
         """Return the human seats' open turns. On the debate's loop."""
@@ -271,7 +321,13 @@ _background: set[asyncio.Task[None]] = set()
 def _keep(task: asyncio.Task[None]) -> None:
     """Hold a task until it is done: the loop itself keeps only a weak reference."""
     _background.add(task)
-    task.add_done_callback(_background.discard)
+    task.add_done_callback(_dropped)
+
+
+def _dropped(task: asyncio.Task[None]) -> None:
+    _background.discard(task)
+    if not task.cancelled() and task.exception() is not None:
+        _log.warning("a command came too late: %s", task.exception())
 
 
 def _settled(state: State, round: int, seat: str) -> bool:

@@ -1,12 +1,13 @@
-"""The composition root: makes runs of debates, new, resumed or for a verdict, and carries out the verbs by id.
+"""The composition root: makes runs of debates and carries out the verbs by id.
 
-Front ends decide what is shown and whether somebody is there; this module knows neither notebook nor terminal.
+Front ends decide what is shown and whether somebody is there; this module knows neither notebook
+nor terminal.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -59,11 +60,12 @@ def check_spec(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
         SeatError: a seat's provider doesn't exist or can't be loaded.
         LimitError: the least it needs breaks a limit.
     """
-    for seat in (*spec.seats, *([spec.chairman] if spec.chairman else [])):
+    for seat in _everybody(spec):
         check_provider(seat)
         if seat.model.startswith("function:") and seat.function is None:
             raise SeatError(
-                f"seat {seat.name!r}: the function {seat.model[9:]!r} isn't here; give the callable as model"
+                f"seat {seat.name!r}: the function {seat.model[9:]!r} isn't here; give the "
+                "callable as model"
             )
     found = estimate(spec, attached)
     check_limits(spec, found)
@@ -79,11 +81,7 @@ def new_run(spec: DebateSpec, opening: Opening) -> DebateRun:
     """
     check_spec(spec)
     unattended = _unattended(spec, opening.attended)
-    people = needs_person([*spec.seats, *([spec.chairman] if spec.chairman else [])])
-    if unattended and people:
-        raise SeatError(
-            f"seat {people[0]!r} is a person, and nobody can answer here; run it in a notebook or a terminal"
-        )
+    _check_people(_everybody(spec), unattended)
     store = open_store(store_path(opening.store))
     spec_json = spec.model_dump(mode="json")
     debate = new_debate_id(spec.shown_title)
@@ -116,7 +114,9 @@ def resume_run(
 
     Raises:
         UnknownDebateError: there is no such debate.
-        NotResumableError: its state doesn't allow it, somebody else runs it, or a callable is missing.
+        NotResumableError: its state doesn't allow it, somebody else runs it, or a callable is
+            missing.
+        SeatError: a seat is a person, and nobody can answer here.
     """
     store, name = _find(debate, opening.store)
     log = store.log(name, opening.durability)
@@ -125,17 +125,20 @@ def resume_run(
         state = fold(store.events(name))
         if state.status not in RESUMABLE | LIVE:
             raise NotResumableError(
-                f"debate {name!r} is {state.status}; resume takes one that is interrupted, error or paused",
+                f"debate {name!r} is {state.status}; resume takes one that is interrupted, error "
+                "or paused",
                 status=state.status,
             )
         state.spec = with_functions(state.spec, models or {})
-        _check_functions(state)
-        state.unattended = _unattended(state.spec, opening.attended)
+        _check_functions(state, _everybody(state.spec))
+        unattended = _unattended(state.spec, opening.attended)
+        _check_people(_everybody(state.spec), unattended)
         first: list[Body] = [("interrupted", {"why": "its process is gone"})] if state.live else []
         new_limits = _as_limits(limits)
         body = {
             "source": opening.source,
             "limits": new_limits and new_limits.model_dump(mode="json"),
+            "unattended": unattended,
         }
         first.append(("resumed", body))
         return DebateRun(state, store, log, first, spec_warnings(state.spec))
@@ -151,7 +154,9 @@ def verdict_run(
 
     Raises:
         UnknownDebateError: there is no such debate.
-        NotResumableError: it is neither stopped nor done without a verdict, or has no reply.
+        NotResumableError: it is neither stopped nor done without a verdict, has no reply, somebody
+            else runs it, or the chairman's callable is missing.
+        SeatError: the chairman is a person, and nobody can answer here.
     """
     store, name = _find(debate, opening.store)
     log = store.log(name, opening.durability)
@@ -161,7 +166,7 @@ def verdict_run(
         allowed = state.status == "stopped" or (
             state.status == "done" and state.verdict_status != "ready"
         )
-        if not allowed or state.verdict_status == "ready":
+        if not allowed:
             raise NotResumableError(
                 f"debate {name!r} is {state.status}, its verdict {state.verdict_status}; "
                 "verdict takes one that is stopped, or done without a verdict",
@@ -170,6 +175,9 @@ def verdict_run(
         if not state.latest_replies():
             raise NotResumableError(f"debate {name!r} has no reply to judge")
         state.spec = with_functions(state.spec, models or {})
+        chairman = [state.spec.chairman] if state.spec.chairman else []
+        _check_functions(state, chairman)
+        _check_people(chairman, _unattended(state.spec, opening.attended))
         return DebateRun(state, store, log, [("verdict_started", {})])
     except BaseException:
         log.release()
@@ -219,7 +227,12 @@ def state(debate: str, store: StoreChoice = None) -> Snapshot:
 
 
 def wait(debate: str, seconds: float, store: StoreChoice = None) -> Snapshot:
-    """Block until there is something to do for a debate, it is over, or `seconds` have passed; return its state.
+    """Return a debate's state once there is something to do, it is over, or time has passed.
+
+    Args:
+        debate: its id, or `last`.
+        seconds: how long to block at most.
+        store: a path; None: the default store.
 
     Raises:
         UnknownDebateError: there is no such debate.
@@ -296,10 +309,9 @@ def with_functions(spec: DebateSpec, models: Mapping[str, Callable[..., Any]]) -
 
 
 def missing_functions(debate: str, store: StoreChoice = None) -> dict[str, str]:
-    """Return the function's name by seat, for every seat of a stored debate that sat on a callable."""
+    """Return the function's name by seat, for the seats of a stored debate that sat on one."""
     found, name = _find(debate, store)
-    spec = fold(found.events(name)[:1]).spec
-    seats = [*spec.seats, *([spec.chairman] if spec.chairman else [])]
+    seats = _everybody(fold(found.events(name)[:1]).spec)
     return {seat.name: seat.model[9:] for seat in seats if seat.model.startswith("function:")}
 
 
@@ -312,11 +324,25 @@ def _chairs(chairman: Seat | None, name: str) -> bool:
     return chairman is not None and chairman.name == name
 
 
-def _check_functions(state: State) -> None:
-    """Check that every provider can be made before the log says `resumed`."""
+def _everybody(spec: DebateSpec) -> list[Seat]:
+    return [*spec.seats, *([spec.chairman] if spec.chairman else [])]
+
+
+def _check_functions(state: State, seats: Iterable[Seat]) -> None:
+    """Check that the seats' providers can be made before the log says that it goes on."""
     context = Context(lambda: state, Desk())
-    for seat in (*state.spec.seats, *([state.spec.chairman] if state.spec.chairman else [])):
+    for seat in seats:
         make_provider(seat, context)
+
+
+def _check_people(seats: Iterable[Seat], unattended: bool) -> None:
+    people = needs_person(seats)
+    if unattended and people:
+        raise SeatError(
+            f"seat {people[0]!r} is a person, and nobody can answer here; run it in a notebook or "
+            "a terminal",
+            seat=people[0],
+        )
 
 
 def _unattended(spec: DebateSpec, attended: bool) -> bool:

@@ -55,7 +55,11 @@ class Brief(Value):
         """Return what a person reads for a stance key: the option's label, or an `other:` label."""
         if key is None:
             return None
-        if key.startswith("opt-") and key[4:].isdigit() and 1 <= int(key[4:]) <= len(self.options):
+        if (
+            key.startswith("opt-")
+            and key[4:].isdecimal()
+            and 1 <= int(key[4:]) <= len(self.options)
+        ):
             return self.options[int(key[4:]) - 1]
         return key.removeprefix("other:").strip() if key.startswith("other:") else key
 
@@ -77,14 +81,18 @@ class Brief(Value):
         labels = tuple(label.strip() for label in value)
         if labels and not MIN_OPTIONS <= len(labels) <= MAX_OPTIONS:
             raise BriefError(
-                f"options: {MIN_OPTIONS} to {MAX_OPTIONS} are allowed, got {len(labels)}", field="options"
+                f"options: {MIN_OPTIONS} to {MAX_OPTIONS} are allowed, got {len(labels)}",
+                field="options",
             )
         seen: dict[str, str] = {}
         for label in labels:
             _check_label(label)
             key = normal_form(label)
             if key in seen:
-                raise BriefError(f"options: {label!r} is the same as {seen[key]!r}; make them distinct", field="options")
+                raise BriefError(
+                    f"options: {label!r} is the same as {seen[key]!r}; make them distinct",
+                    field="options",
+                )
             seen[key] = label
         return labels
 
@@ -94,9 +102,12 @@ class Brief(Value):
         entries = tuple(entry.strip() for entry in value if entry.strip())
         if len(entries) > MAX_ENTRIES:
             raise BriefError(
-                f"{info.field_name}: {MAX_ENTRIES} entries are allowed, got {len(entries)}", field=info.field_name
+                f"{info.field_name}: {MAX_ENTRIES} entries are allowed, got {len(entries)}",
+                field=info.field_name,
             )
-        return tuple(_bounded(info.field_name, entry, MAX_ENTRY, "an entry of ") for entry in entries)
+        return tuple(
+            _bounded(info.field_name, entry, MAX_ENTRY, "an entry of ") for entry in entries
+        )
 
     @field_validator("reversibility", "deadline")
     @classmethod
@@ -104,7 +115,9 @@ class Brief(Value):
         if value is None or not value.strip():
             return None
         if len(value.strip().splitlines()) > 1:
-            raise BriefError(f"{info.field_name}: one line is allowed, got several", field=info.field_name)
+            raise BriefError(
+                f"{info.field_name}: one line is allowed, got several", field=info.field_name
+            )
         return _bounded(info.field_name, value.strip(), MAX_LINE)
 
     @field_validator("context")
@@ -116,7 +129,9 @@ class Brief(Value):
 def _bounded(field: str, value: str, limit: int, what: str = "") -> str:
     if len(value) > limit:
         raise BriefError(
-            f"{what}{field} has {len(value):,} characters; {limit:,} are allowed", field=field, limit=limit
+            f"{what}{field} has {len(value):,} characters; {limit:,} are allowed",
+            field=field,
+            limit=limit,
         )
     return value
 
@@ -127,7 +142,11 @@ def _check_label(label: str) -> None:
         raise BriefError("options: an option is empty", field="options")
     if len(label) > MAX_LABEL or len(label.splitlines()) > 1:
         raise BriefError(
-            f"options: {label[:40]!r}… has {len(label)} characters; one line of {MAX_LABEL} is allowed", field="options"
+            f"options: {label[:40]!r}… has {len(label)} characters; one line of {MAX_LABEL} is "
+            "allowed",
+            field="options",
         )
     if key in _RESERVED_LABELS or re.fullmatch(r"opt-\d+", key):
-        raise BriefError(f"options: {label!r} is reserved; name the option by what it does", field="options")
+        raise BriefError(
+            f"options: {label!r} is reserved; name the option by what it does", field="options"
+        )

@@ -1,6 +1,7 @@
 """Events: everything that happens in a debate, one immutable row each; the log's only content.
 
-Bodies are plain JSON dicts whose keys by kind stand in `BODY_KEYS`. `call` is `round/seat-id/purpose/attempt`.
+Bodies are plain JSON dicts whose keys by kind stand in `BODY_KEYS`. `call` is
+`round/seat-id/purpose/attempt`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
+
+from pydantic_core import PydanticSerializationError, to_json
 
 from rt_notebook.errors import StoreError
 
@@ -36,7 +39,7 @@ BODY_KEYS: Final[dict[str, str]] = {
     "finish_asked": "source",
     "stop_asked": "source",
     "interrupted": "why",
-    "resumed": "source limits",
+    "resumed": "source limits unattended",
     "concluded": "status stop_reason",
 }
 """The kinds of events of schema version 1 and their bodies' keys."""
@@ -64,15 +67,14 @@ class Event(NamedTuple):
         return datetime.fromtimestamp(self.at / 1000, UTC)
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
-
-
 def encode_body(body: dict[str, Any]) -> str:
-    """Return a body as compact JSON; lone surrogates are replaced, so that any text can be stored as UTF-8."""
-    text = _encode(body)
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Return a body as compact JSON that can be stored as UTF-8: lone surrogates become `?`."""
+    try:
+        return to_json(body, inf_nan_mode="null").decode()
+    except PydanticSerializationError:
+        # The fast encoder refuses lone surrogates; the other one lets them through.
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-8", "replace").decode()
 
 
 def decode_event(v: int, debate: str, seq: int, at: int, kind: str, body: str) -> Event:
@@ -83,13 +85,15 @@ def decode_event(v: int, debate: str, seq: int, at: int, kind: str, body: str) -
     """
     if v > EVENT_VERSION:
         raise StoreError(
-            f"debate {debate!r} holds an event of schema version {v}; this version reads up to {EVENT_VERSION}: "
-            "upgrade rt-notebook to open it",
+            f"debate {debate!r} holds an event of schema version {v}; this version reads up to "
+            f"{EVENT_VERSION}: upgrade rt-notebook to open it",
             debate=debate,
             version=v,
         )
     try:
         data = json.loads(body)
     except ValueError as exc:
-        raise StoreError(f"debate {debate!r}: event {seq} is damaged: {exc}", debate=debate, seq=seq) from exc
+        raise StoreError(
+            f"debate {debate!r}: event {seq} is damaged: {exc}", debate=debate, seq=seq
+        ) from exc
     return Event(v, debate, seq, at, kind, data)

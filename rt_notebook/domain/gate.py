@@ -1,4 +1,4 @@
-"""Gates and the questions they ask: who asked what, what a person answered, and what stayed open."""
+"""Gates and what they ask: who asked, what a person answered, and what stayed open."""
 
 from __future__ import annotations
 
@@ -72,7 +72,14 @@ class Gate:
         """Return the gate of a `gate_opened` event."""
         body = event.body
         questions = [Question(q["id"], q["text"], list(q["askers"])) for q in body["questions"]]
-        return cls(body["round"], body["mode"], questions, event.at, body["closes_at"], body.get("reopen_calls"))
+        return cls(
+            body["round"],
+            body["mode"],
+            questions,
+            event.at,
+            body["closes_at"],
+            body.get("reopen_calls"),
+        )
 
 
 @dataclass(slots=True)
@@ -97,7 +104,7 @@ def question_key(text: str) -> str:
 def merged_questions(
     turns: Iterable[Turn], hidden: frozenset[str], answered: Mapping[str, Note]
 ) -> list[Question]:
-    """Return a round's questions, one per distinct text, in seat order, without those already answered.
+    """Return a round's questions, one per distinct text, in seat order, no answered one.
 
     Args:
         turns: the round's turns in seat order.

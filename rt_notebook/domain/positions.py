@@ -1,8 +1,12 @@
-"""Positions: where each seat stands, who stands together, and who moved. Pure functions over the fold's values."""
+"""Positions: where each seat stands, who stands together, and who moved.
+
+Pure functions over the fold's values.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from rt_notebook.domain.values import normal_form
@@ -35,12 +39,12 @@ class Flip(NamedTuple):
 
 
 def canonical_key(key: str) -> str:
-    """Return the key under which stances are compared: an id, or `other:` with the label's normal form."""
+    """Return the key under which stances are compared: an id, or `other:` and a normal form."""
     return "other:" + normal_form(key[6:]) if key.startswith("other:") else key
 
 
 def count(positions: Mapping[str, Position], seats: Iterable[str]) -> dict[str, list[str]]:
-    """Return who stands where: seats' names by stance key, options first in order, then others as they came."""
+    """Return seats' names by stance key: options first in order, then others as they came."""
     found: dict[str, tuple[str, list[str]]] = {}
     for name in seats:
         if name in positions:
@@ -64,13 +68,13 @@ def flips(history: Mapping[str, Sequence[Position]]) -> list[Flip]:
     """Return every change of stance, by round, then in the seats' order."""
     found: list[Flip] = []
     for name, taken in history.items():
-        for before, after in zip(taken, taken[1:], strict=False):
+        for before, after in pairwise(taken):
             if canonical_key(before.key) != canonical_key(after.key):
                 found.append(Flip(name, after.round, before.key, after.key))
     return sorted(found, key=lambda flip: flip.round)
 
 
 def _order(key: str) -> tuple[int, int]:
-    if key.startswith("opt-") and key[4:].isdigit():
+    if key.startswith("opt-") and key[4:].isdecimal():
         return 0, int(key[4:])
     return 1, 0

@@ -1,20 +1,24 @@
 """Scripts for scripted seats: what a seat does, call by call, as plain data that the log can keep.
 
-A step is a dict with one key that says what happens: `reply` (a text, word for word), `say` (fields of a
-reply), `fail` (an error kind), `hang`, `garbage`; `wait_s` beside it delays it. `providers/scripted.py` plays them.
+A step is a dict with one key that says what happens: `reply` (a text, word for word), `say` (fields
+of a reply), `fail` (an error kind), `hang`, `garbage`; `wait_s` beside it delays it.
+`providers/scripted.py` plays them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from rt_notebook.errors import CALL_ERROR_KINDS, SeatError, nearest
+from rt_notebook.errors import CALL_ERROR_KINDS, SeatError, nearest, one_line
 
 Step = dict[str, Any]
 
 _ACTIONS: Final = ("reply", "say", "fail", "hang", "garbage")
-_SAY_FIELDS: Final = ("stance", "agree_with", "disagree", "new", "assumptions", "question")
+_LISTS: Final = ("agree_with", "disagree", "new", "assumptions")
+_SAY_FIELDS: Final = ("stance", *_LISTS, "question")
+_SECONDS: Final = ("wait_s", "retry_after_s")
 _GARBAGE: Final = "%%% ?? STANCE maybe >>> {]"
 
 
@@ -51,19 +55,21 @@ def say(
     if (text is None) == (stance is None):
         raise SeatError("say() takes either a text or a stance with its fields")
     if text is not None:
-        return {"reply": text}
-    fields = {
+        return as_step({"reply": text})
+    fields: dict[str, Any] = {
         "stance": stance,
-        "agree_with": list(agree_with),
-        "disagree": list(disagree),
-        "new": list(new),
-        "assumptions": list(assumptions),
+        "agree_with": agree_with,
+        "disagree": disagree,
+        "new": new,
+        "assumptions": assumptions,
         "question": question,
     }
-    return {"say": fields}
+    return as_step({"say": fields})
 
 
-def fail(kind: str = "provider", *, message: str | None = None, retry_after_s: float | None = None) -> Step:
+def fail(
+    kind: str = "provider", *, message: str | None = None, retry_after_s: float | None = None
+) -> Step:
     """Return a step whose call fails with this error kind (see `CALL_ERROR_KINDS`).
 
     Args:
@@ -74,15 +80,17 @@ def fail(kind: str = "provider", *, message: str | None = None, retry_after_s: f
     Raises:
         SeatError: `kind` isn't an error kind.
     """
-    if kind not in CALL_ERROR_KINDS:
-        raise SeatError(f"fail({kind!r}): no such error kind{nearest(kind, CALL_ERROR_KINDS)}")
-    return {"fail": kind, "message": message, "retry_after_s": retry_after_s}
+    return as_step({"fail": kind, "message": message, "retry_after_s": retry_after_s})
 
 
 def wait(seconds: float, then: str | Step | None = None) -> Step:
-    """Return `then` (a pass by default), taken only after `seconds`."""
+    """Return `then` (a pass by default), taken only after `seconds`.
+
+    Raises:
+        SeatError: `seconds` isn't a number of 0 or more.
+    """
     step = as_step("PASS" if then is None else then)
-    return {**step, "wait_s": float(step.get("wait_s", 0.0)) + float(seconds)}
+    return as_step({**step, "wait_s": _seconds("wait_s", seconds) + float(step.get("wait_s", 0))})
 
 
 def hang() -> Step:
@@ -92,14 +100,15 @@ def hang() -> Step:
 
 def garbage(text: str = _GARBAGE) -> Step:
     """Return a step that replies with unreadable text."""
-    return {"garbage": text}
+    return as_step({"garbage": text})
 
 
 def scripted(steps: Iterable[str | Step]) -> Script:
     """Return a script: the seat's n-th try takes the n-th step, retries and repairs included.
 
     Args:
-        steps: texts (replies, word for word) and the steps that `say`, `fail`, `wait`, `hang` and `garbage` make.
+        steps: texts (replies, word for word) and the steps that `say`, `fail`, `wait`, `hang` and
+            `garbage` make.
 
     Raises:
         SeatError: an entry is neither a text nor a step.
@@ -113,16 +122,60 @@ def as_step(step: object) -> Step:
     """Return `step` in its checked form.
 
     Raises:
-        SeatError: it is neither a text nor a step.
+        SeatError: it is neither a text nor a step, or a part of it is wrong.
     """
     if isinstance(step, str):
         return {"reply": step}
     if not isinstance(step, dict) or sum(key in step for key in _ACTIONS) != 1:
-        raise SeatError(f"a script's step is a text or one of {', '.join(_ACTIONS)}: got {step!r}")
-    unknown = set(step) - {*_ACTIONS, "wait_s", "message", "retry_after_s"}
-    if "say" in step:
-        unknown |= set(step["say"]) - set(_SAY_FIELDS)
-    if unknown:
-        name = sorted(unknown)[0]
-        raise SeatError(f"a script's step has no {name!r}{nearest(name, (*_ACTIONS, *_SAY_FIELDS))}")
-    return step
+        shown = one_line(repr(step), 80)
+        raise SeatError(f"a script's step is a text or one of {', '.join(_ACTIONS)}: got {shown}")
+    _known(step, (*_ACTIONS, "message", *_SECONDS))
+    checked = {key: value for key, value in step.items() if value is not None}
+    for key in _SECONDS:
+        if key in checked:
+            checked[key] = _seconds(key, checked[key])
+    for key in ("reply", "garbage", "message"):
+        if not isinstance(checked.get(key, ""), str):
+            raise SeatError(f"a script's {key} is a text: got {checked[key]!r}")
+    if "fail" in checked and checked["fail"] not in CALL_ERROR_KINDS:
+        kind = str(checked["fail"])
+        raise SeatError(f"fail({kind!r}): no such error kind{nearest(kind, CALL_ERROR_KINDS)}")
+    if "say" in checked:
+        checked["say"] = _said(checked["say"])
+    return checked
+
+
+def _said(fields: object) -> dict[str, Any]:
+    if not isinstance(fields, dict) or not isinstance(fields.get("stance"), str):
+        raise SeatError(f"a script's say needs a stance: got {one_line(repr(fields), 80)}")
+    _known(fields, _SAY_FIELDS)
+    question = fields.get("question")
+    said: dict[str, Any] = {
+        "stance": fields["stance"],
+        **{name: _texts(name, fields.get(name)) for name in _LISTS},
+        "question": question,
+    }
+    if not isinstance(question, str | None):
+        raise SeatError(f"a script's question is a text: got {question!r}")
+    return said
+
+
+def _texts(name: str, value: Any) -> list[str]:
+    texts = [value] if isinstance(value, str) else list(value or ())
+    if not all(isinstance(text, str) for text in texts):
+        raise SeatError(f"a script's {name} is a list of texts: got {one_line(repr(value), 80)}")
+    return texts
+
+
+def _seconds(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SeatError(f"a script's {name} is a number of seconds: got {value!r}")
+    if not math.isfinite(value) or value < 0:
+        raise SeatError(f"a script's {name} is 0 or more: got {value!r}")
+    return float(value)
+
+
+def _known(given: dict[str, Any], names: Sequence[str]) -> None:
+    for name in given:
+        if name not in names:
+            raise SeatError(f"a script's step has no {name!r}{nearest(str(name), names)}")

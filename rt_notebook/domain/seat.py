@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, Literal
@@ -14,11 +15,13 @@ from rt_notebook.errors import SeatError
 
 MOODS: Final = ("grill", "builder", "steelman", "contrarian", "rant")
 HIDDEN_MOOD: Final = "rant"
+CHAIRMAN_ID: Final = "chairman"
 MIN_SEATS: Final = 2
 MAX_SEATS: Final = 26
 _NAME_LIMIT: Final = 40
-_FORBIDDEN: Final = frozenset(",;[](){}<>=、，")
+_FORBIDDEN: Final = frozenset(",;[](){}<>=、\uff0c")  # the last one is the full-width comma
 _RESERVED: Final = frozenset({"none", "empty", "pass"})
+_NOT_0: Final = frozenset({"timeout_s"})
 # Parts of the public signature that need providers of a later version.
 _LATER: Final = {"tools": (), "account": None, "base_url": None, "api_key_env": None}
 
@@ -28,8 +31,8 @@ class Seat(Value):
 
     Args:
         name: 1-40 printable characters, unique in the debate without regard to case.
-        model: a model string (`scripted`, `scripted:NAME`, `python:module:function`, `human`), a callable
-            `(Call) -> str | Completion`, or a script made by `rt.scripted`.
+        model: a model string (`scripted`, `scripted:NAME`, `python:module:function`, `human`), a
+            callable `(Call) -> str | Completion`, or a script made by `rt.scripted`.
         **fields: the attributes below.
 
     Raises:
@@ -46,7 +49,7 @@ class Seat(Value):
     persona: str | None = None
     """The seat's own system prompt; reaches only this seat."""
     lens: str | None = None
-    """What it looks at: risk, cost, evidence, reversibility, long-term effects, user impact, or own words."""
+    """What it looks at: risk, cost, evidence, reversibility, long-term effects, user impact, ..."""
     mood: Literal["grill", "builder", "steelman", "contrarian", "rant"] | None = None
     """How it argues; `rant` is hidden: unnamed to the others and not counted."""
     effort: Literal["low", "medium", "high"] | None = None
@@ -72,7 +75,10 @@ class Seat(Value):
         for later, default in _LATER.items():
             given = fields.pop(later, default)
             if given != default and not (later == "tools" and list(given) == []):
-                raise SeatError(f"seat {name!r}: {later} needs an API or CLI seat, which this version doesn't have")
+                raise SeatError(
+                    f"seat {name!r}: {later} needs an API or CLI seat, which this version doesn't "
+                    "have"
+                )
         function: Callable[..., Any] | None = None
         if isinstance(model, Script):
             fields["script"], model = tuple(model), "scripted"
@@ -108,12 +114,19 @@ class Seat(Value):
     def _name(cls, value: str) -> str:
         name = value.strip()
         if not 1 <= len(name) <= _NAME_LIMIT:
-            raise SeatError(f"seat name {name[:60]!r} has {len(name)} characters; 1 to {_NAME_LIMIT} are allowed")
+            raise SeatError(
+                f"seat name {name[:60]!r} has {len(name)} characters; 1 to {_NAME_LIMIT} are "
+                "allowed"
+            )
         bad = next((c for c in name if c in _FORBIDDEN or not c.isprintable()), None)
         if bad is not None:
-            raise SeatError(f"seat name {name!r} holds {bad!r}; use letters, digits, spaces, '-', '_' or '.'")
+            raise SeatError(
+                f"seat name {name!r} holds {bad!r}; use letters, digits, spaces, '-', '_' or '.'"
+            )
         if normal_form(name) in _RESERVED:
-            raise SeatError(f"seat name {name!r} is reserved: it means 'nobody' in a reply; choose another")
+            raise SeatError(
+                f"seat name {name!r} is reserved: it means 'nobody' in a reply; choose another"
+            )
         return name
 
     @field_validator("model")
@@ -130,12 +143,15 @@ class Seat(Value):
             raise SeatError(f"seat color {value!r} is not of the form '#rrggbb'")
         return value
 
-    @field_validator("timeout_s", "stall_s", "retries", "max_tokens")
+    @field_validator("timeout_s", "stall_s", "retries", "max_tokens", "temperature")
     @classmethod
-    def _positive(cls, value: float | None, info: Any) -> float | None:
+    def _number(cls, value: float | None, info: Any) -> float | None:
         least = 1 if info.field_name == "max_tokens" else 0
-        if value is not None and (value != value or value < least or (value == 0 and info.field_name == "timeout_s")):
-            raise SeatError(f"seat {info.field_name}={value!r} is too small")
+        if value is None:
+            return value
+        if not math.isfinite(value) or value < least or (value == 0 and info.field_name in _NOT_0):
+            what = "above 0" if info.field_name in _NOT_0 else f"{least} or more"
+            raise SeatError(f"seat {info.field_name}={value!r}: a number {what} is needed")
         return value
 
     @field_validator("script", mode="before")
@@ -156,15 +172,20 @@ def check_seats(seats: Sequence[Seat]) -> tuple[Seat, ...]:
     for seat in seats:
         key = normal_form(seat.name)
         if key in seen:
-            raise SeatError(f"two seats are named {seat.name!r}; names are unique without regard to case")
+            raise SeatError(
+                f"two seats are named {seat.name!r}; names are unique without regard to case"
+            )
         seen[key] = seat.name
     return tuple(seats)
 
 
 def wire_ids(seats: Sequence[Seat]) -> dict[str, str]:
-    """Return an ASCII id for each seat's name, unique in the debate: its slug, or `seat-N`."""
+    """Return an ASCII id for each seat's name, unique in the debate: its slug, or `seat-N`.
+
+    No seat gets the chairman's, so that no two calls have one id.
+    """
     ids: dict[str, str] = {}
-    taken: set[str] = set()
+    taken = {CHAIRMAN_ID}
     for number, seat in enumerate(seats, 1):
         slug = re.sub(r"[^a-z0-9]+", "-", seat.name.casefold()).strip("-")
         name = slug if slug and slug not in taken else f"seat-{number}"

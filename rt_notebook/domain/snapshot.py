@@ -1,4 +1,4 @@
-"""The state of a debate as everybody outside sees it: one frozen object, the same in Python and as JSON."""
+"""The state of a debate as everybody outside sees it: one frozen object, in Python and as JSON."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from rt_notebook.domain.positions import at_round, count
+from rt_notebook.domain.gate import Gate
+from rt_notebook.domain.positions import Position, at_round, count
 from rt_notebook.domain.state import State
 
 SNAPSHOT_VERSION = 1
 Status = Literal[
-    "researching", "running", "waiting", "verdict", "done", "stopped", "paused", "interrupted", "error"
+    "researching",
+    "running",
+    "waiting",
+    "verdict",
+    "done",
+    "stopped",
+    "paused",
+    "interrupted",
+    "error",
 ]
 
 
@@ -23,38 +32,54 @@ class QuestionPart(_Part):
     """A question of the open gate."""
 
     id: str
+    """q1, q2, ... within its round: the key of its answer."""
     text: str
+    """As its first asker wrote it."""
     askers: list[str]
+    """The seats that asked it; a hidden one is `an unnamed voice`."""
 
 
 class GatePart(_Part):
     """The open gate."""
 
     round: int
+    """The round it follows; an answer names it."""
     mode: str
+    """questions, checkpoint or blocking."""
     questions: list[QuestionPart]
+    """What the round's seats ask; may be empty."""
     closes_at: int | None
     """Milliseconds since 1970 UTC; None: it waits."""
     holds_left: int
+    """How often `hold` still works."""
     reopen_calls: int | None
+    """At a consensus: how many calls any text costs (one more round)."""
 
 
 class TurnPart(_Part):
     """A human seat's open turn."""
 
     round: int
+    """The round it is for."""
     seat: str
+    """The seat's name."""
     prompt: str
+    """What the person is asked, as the other seats would be."""
     closes_at: int | None
+    """Milliseconds since 1970 UTC."""
 
 
 class PositionPart(_Part):
     """Where a seat stands."""
 
     seat: str
+    """The seat's name."""
     round: int
+    """The round it was taken in."""
     stance_key: str
+    """An option's id, or `other:` and a label."""
     stance: str
+    """The stance as written."""
     carried: bool
     """True when it was taken before the current round."""
 
@@ -63,48 +88,67 @@ class NextAction(_Part):
     """What to do now."""
 
     type: Literal["ask_user", "await_user", "wait", "resume", "verdict", "none"]
+    """Who is to act, and how."""
     instruction: str
+    """The same in a sentence."""
     command: str | None = None
+    """The command that does it."""
     wait_command: str | None = None
+    """The command that waits for the next change."""
     hold_command: str | None = None
+    """The command that extends the open gate; None where it can't be extended."""
 
 
 class Snapshot(_Part):
     """The state of a debate at one revision."""
 
     v: int
+    """Version of this form."""
     id: str
+    """The debate's id."""
     kind: str
+    """review."""
     title: str
+    """Its own title, or one made from the question."""
     status: Status
+    """Where it is between start and end; `interrupted` for one whose process is gone."""
     stop_reason: str | None
+    """Why it ended (rounds, consensus, nothing_new, loop, limit, clock, ...); None before."""
     revision: int
     """Number of events so far."""
     round: int
     """The current round; -1 before the opening."""
     rounds: int
+    """Critique rounds planned, those that a person added at a consensus included."""
     completed_rounds: int
     """Critique rounds in which every seat replied, passed or failed."""
     gate: GatePart | None
+    """The open gate."""
     turns: list[TurnPart]
+    """Open turns of human seats; only the running process knows them."""
     positions: list[PositionPart]
+    """Each seat's latest valid stance that isn't a pass."""
     tally: dict[str, list[str]]
     """Counted seats' names by stance key."""
     verdict: dict[str, Any]
     """status (none, ready, failed, skipped) and, when ready, the verdict's fields."""
     usage: dict[str, Any]
+    """calls, prompt_tokens, completion_tokens, cached_tokens, cost, seats, vendors."""
     limits: dict[str, dict[str, float | None]]
     """{bound, used} by limit that is set."""
     errors: list[dict[str, Any]]
     """{round, seat, kind, message} of failed turns."""
     next_action: NextAction
+    """What to do now."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the snapshot as a JSON-able dict."""
         return self.model_dump(mode="json")
 
 
-def snapshot(state: State, turns: list[TurnPart], next_action: NextAction, status: str | None = None) -> Snapshot:
+def snapshot(
+    state: State, turns: list[TurnPart], next_action: NextAction, status: str | None = None
+) -> Snapshot:
     """Return what outsiders see of `state`.
 
     Args:
@@ -113,7 +157,6 @@ def snapshot(state: State, turns: list[TurnPart], next_action: NextAction, statu
         next_action: what to do now.
         status: overrides the fold's status (a reader overlays `interrupted` on a stale lease).
     """
-    gate = state.gate
     shown = status or state.status
     return Snapshot(
         v=SNAPSHOT_VERSION,
@@ -126,27 +169,38 @@ def snapshot(state: State, turns: list[TurnPart], next_action: NextAction, statu
         round=state.round,
         rounds=state.rounds,
         completed_rounds=state.completed_rounds,
-        gate=gate and GatePart(
-            round=gate.round,
-            mode=gate.mode,
-            questions=[QuestionPart(**question.to_json()) for question in gate.questions],
-            closes_at=gate.closes_at,
-            holds_left=gate.holds_left,
-            reopen_calls=gate.reopen_calls,
-        ),
+        gate=_gate_part(state.gate),
         turns=turns,
-        positions=[
-            PositionPart(
-                seat=p.seat, round=p.round, stance_key=p.key, stance=p.stance, carried=p.round < state.round
-            )
-            for p in state.positions.values()
-        ],
+        positions=[_position_part(position, state.round) for position in state.positions.values()],
         tally=final_tally(state),
         verdict=verdict_json(state),
         usage=usage_json(state),
         limits=limits_json(state),
         errors=errors_json(state),
         next_action=next_action,
+    )
+
+
+def _gate_part(gate: Gate | None) -> GatePart | None:
+    if gate is None:
+        return None
+    return GatePart(
+        round=gate.round,
+        mode=gate.mode,
+        questions=[QuestionPart(**question.to_json()) for question in gate.questions],
+        closes_at=gate.closes_at,
+        holds_left=gate.holds_left,
+        reopen_calls=gate.reopen_calls,
+    )
+
+
+def _position_part(position: Position, current: int) -> PositionPart:
+    return PositionPart(
+        seat=position.seat,
+        round=position.round,
+        stance_key=position.key,
+        stance=position.stance,
+        carried=position.round < current,
     )
 
 
@@ -161,14 +215,19 @@ def tally_at(state: State, number: int) -> dict[str, list[str]]:
 
 
 def participation(state: State) -> dict[str, list[str]]:
-    """Return which counted seats' positions count from the last round, which are carried over, which are missing."""
+    """Return the counted seats by what their positions rest on.
+
+    `counted`: the last round, a pass included; `carried`: an earlier round; `missing`: nothing.
+    """
     found: dict[str, list[str]] = {"counted": [], "carried": [], "missing": []}
     for seat in state.spec.counted:
         position = state.positions.get(seat.name)
-        turn = state.turns[state.round].get(seat.name) if state.turns else None
+        turn = state.turns[-1].get(seat.name) if state.turns else None
         if position is None:
             found["missing"].append(seat.name)
-        elif position.round == state.round or (turn is not None and turn.reply is not None and turn.reply.passed):
+        elif position.round == state.round or (
+            turn is not None and turn.reply is not None and turn.reply.passed
+        ):
             found["counted"].append(seat.name)
         else:
             found["carried"].append(seat.name)
@@ -203,7 +262,10 @@ def usage_json(state: State) -> dict[str, Any]:
 
 
 def limits_json(state: State) -> dict[str, dict[str, float | None]]:
-    """Return {bound, used} for each limit that is set; minutes' use is known to the running process only."""
+    """Return {bound, used} for each limit that is set.
+
+    Minutes' use is known to the running process only, so it is None.
+    """
     limits = state.spec.limits
     used: dict[str, tuple[float | None, float | None]] = {
         "max_calls": (limits.max_calls, state.usage.calls),
@@ -214,7 +276,11 @@ def limits_json(state: State) -> dict[str, dict[str, float | None]]:
     for vendor, bound in limits.max_calls_per_vendor.items():
         tally = state.vendor_usage.get(vendor)
         used[f"max_calls_per_vendor.{vendor}"] = (bound, tally.calls if tally else 0)
-    return {name: {"bound": bound, "used": got} for name, (bound, got) in used.items() if bound is not None}
+    return {
+        name: {"bound": bound, "used": got}
+        for name, (bound, got) in used.items()
+        if bound is not None
+    }
 
 
 def errors_json(state: State) -> list[dict[str, Any]]:

@@ -1,11 +1,11 @@
-"""The whole definition of a debate: brief, seats, settings and limits, as one frozen value that the log keeps."""
+"""The whole definition of a debate, as one frozen value that the log keeps."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from rt_notebook.domain.brief import MIN_OPTIONS, Brief
 from rt_notebook.domain.seat import Seat, check_seats
@@ -30,7 +30,7 @@ class Limits(Value):
 
     max_calls: int | None = None
     """Calls in all, retries, repairs and the verdict included."""
-    max_calls_per_vendor: dict[str, int] = {}
+    max_calls_per_vendor: dict[str, int] = Field(default_factory=dict)
     """Calls by vendor (the model string's prefix)."""
     max_tokens: int | None = None
     """Tokens in and out; characters/4 where a provider reports none."""
@@ -45,7 +45,9 @@ class Limits(Value):
     @classmethod
     def _above_zero(cls, value: float | None, info: Any) -> float | None:
         if value is not None and (not math.isfinite(value) or value <= 0):
-            raise OptionError(f"{info.field_name}={value!r}: a limit is a number above 0", option=info.field_name)
+            raise OptionError(
+                f"{info.field_name}={value!r}: a limit is a number above 0", option=info.field_name
+            )
         return value
 
     @field_validator("max_calls_per_vendor")
@@ -99,7 +101,9 @@ class DebateSpec(Value):
     @classmethod
     def _rounds(cls, value: int) -> int:
         if not 0 <= value <= MAX_ROUNDS:
-            raise OptionError(f"rounds={value}: 0 to {MAX_ROUNDS} critique rounds are allowed", option="rounds")
+            raise OptionError(
+                f"rounds={value}: 0 to {MAX_ROUNDS} critique rounds are allowed", option="rounds"
+            )
         return value
 
     @field_validator("seats")
@@ -107,14 +111,19 @@ class DebateSpec(Value):
     def _seats(cls, value: tuple[Seat, ...]) -> tuple[Seat, ...]:
         seats = check_seats(value)
         if all(seat.hidden for seat in seats):
-            raise SeatError("every seat has the mood 'rant', which isn't counted; give one another mood")
+            raise SeatError(
+                "every seat has the mood 'rant', which isn't counted; give one another mood"
+            )
         return seats
 
     @field_validator("title", "language")
     @classmethod
     def _line(cls, value: str | None, info: Any) -> str | None:
         if value is not None and (len(value) > MAX_TITLE or len(value.splitlines()) > 1):
-            raise OptionError(f"{info.field_name}: one line of {MAX_TITLE} characters is allowed", option=info.field_name)
+            raise OptionError(
+                f"{info.field_name}: one line of {MAX_TITLE} characters is allowed",
+                option=info.field_name,
+            )
         return value.strip() or None if value else None
 
     @field_validator("question_wait_s", "checkpoint_wait_s", "loop_threshold")
@@ -122,7 +131,9 @@ class DebateSpec(Value):
     def _not_negative(cls, value: float, info: Any) -> float:
         top = 1.0 if info.field_name == "loop_threshold" else 86_400.0
         if not 0 <= value <= top:
-            raise OptionError(f"{info.field_name}={value!r}: 0 to {top:,.0f} is allowed", option=info.field_name)
+            raise OptionError(
+                f"{info.field_name}={value!r}: 0 to {top:,.0f} is allowed", option=info.field_name
+            )
         return value
 
     @model_validator(mode="after")
@@ -142,7 +153,7 @@ class DebateSpec(Value):
 
     @property
     def shown_title(self) -> str:
-        """The own title, or `(Roundtable) - ` and the question's first 60 characters cut at a word."""
+        """The own title, or `(Roundtable) - ` and the question up to 60 characters."""
         if self.title:
             return self.title
         words = " ".join(self.brief.question.split())
@@ -161,4 +172,7 @@ class DebateSpec(Value):
             if normal_form(seat.name) == key:
                 return seat
         names = [seat.name for seat in self.seats]
-        raise SeatError(f"no seat is named {name!r} (seats: {', '.join(names)}){nearest(name, names)}", seat=name)
+        raise SeatError(
+            f"no seat is named {name!r} (seats: {', '.join(names)}){nearest(name, names)}",
+            seat=name,
+        )

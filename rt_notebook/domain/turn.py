@@ -1,17 +1,22 @@
-"""Calls and turns as the log tells them: one try at a provider, and one seat's part in one round."""
+"""Calls and turns as the log tells them: tries at a provider, and seats' parts in rounds."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 from rt_notebook.domain.events import Event
 from rt_notebook.domain.reply import Reply
-from rt_notebook.domain.usage import Usage
+from rt_notebook.domain.usage import UNKNOWN, Usage
 
 TURN_PURPOSES: Final = frozenset({"opening", "critique", "turn"})
 REPAIR: Final = "repair"
 VERDICT: Final = "verdict"
+CANCELLED: Final = "cancelled"
+
+_NONE: Final[Mapping[str, float]] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -38,15 +43,15 @@ class Call:
     """Milliseconds since 1970 UTC; None while in flight."""
     text: str | None = None
     """The answer; None unless it finished."""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNKNOWN
     """What the provider reported."""
     model_reported: str | None = None
     """The model as the provider names it."""
     request_id: str | None = None
     """The provider's id of the request."""
-    timings: dict[str, float] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=lambda: _NONE)
     """Seconds: queued, first_output, total, as far as known."""
-    tool_calls: list[dict[str, Any]] = field(default_factory=list)
+    tool_calls: Sequence[Mapping[str, Any]] = ()
     """Tools used: name and preview."""
     error: str | None = None
     """The error kind of a failed try."""
@@ -56,9 +61,8 @@ class Call:
     """What came before the failure."""
     retry_in_s: float | None = None
     """Seconds to the next try; None: no further try."""
-
     lost: bool = False
-    """True when the process died or was interrupted while the try was in flight: it is made again on resume."""
+    """True for a try in flight when its process died or was interrupted: resume makes it again."""
 
     @property
     def outcome(self) -> str:
@@ -70,14 +74,11 @@ class Call:
         body = event.body
         self.finished_at = event.at
         self.text = body["text"]
-        usage = body.get("usage")
-        if usage or body.get("cost") is not None:
-            self.usage = Usage.from_json(usage)
-            self.usage.cost = body.get("cost")
+        self.usage = Usage.from_json(body.get("usage"), body.get("cost"))
         self.model_reported = body.get("model")
         self.request_id = body.get("request_id")
-        self.timings = body.get("timings") or {}
-        self.tool_calls = body.get("tool_calls") or []
+        self.timings = body.get("timings") or _NONE
+        self.tool_calls = tuple(body.get("tool_calls") or ())
 
     def fail(self, event: Event) -> None:
         """Take over a `call_failed` event."""
@@ -121,6 +122,11 @@ class Turn:
         return self.final and self.reply is None
 
     @property
+    def cut_short(self) -> bool:
+        """True when it ended without a reply because the person or the clock ended the round."""
+        return self.failed and self.error == CANCELLED
+
+    @property
     def unread(self) -> Call | None:
         """The finished call whose text hasn't been read yet (the process died in between)."""
         last = self.calls[-1] if self.calls else None
@@ -129,13 +135,13 @@ class Turn:
         read = self.reply is not None and last.purpose != REPAIR
         return None if read else last
 
-    def fail_call(self, call: Call) -> None:
-        """Settle the turn after a failed try that won't be repeated."""
-        if call.retry_in_s is not None:
-            return
+    def settle(self, error: str, message: str | None) -> None:
+        """End the turn after a failure; a reply whose repair failed stays as far as it was read."""
         self.final = True
         if self.reply is None:
-            self.error, self.message = call.error, call.message
+            self.error, self.message = error, message
+        elif not self.reply.valid:
+            self.reply = self.reply.unresolved()
 
     def reopen(self) -> None:
         """Forget a failure, so that the seat is asked again in the same round."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ CHARS_PER_TOKEN: Final = 4
 """Characters a token, where a provider reports none (the usual rule of thumb for English text)."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens and cost of calls; None where nobody reported them."""
 
@@ -29,12 +30,29 @@ class Usage:
         return {name: value for name in _FIELDS if (value := getattr(self, name)) is not None}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any] | None) -> Usage:
-        """Return the usage stored by `to_json`; unknown keys are ignored."""
-        return cls(**{name: data[name] for name in _FIELDS if name in data}) if data else cls()
+    def from_json(cls, data: Mapping[str, Any] | None, cost: float | None = None) -> Usage:
+        """Return the usage stored by `to_json`; unknown keys are ignored.
+
+        Args:
+            data: the stored tokens.
+            cost: USD, where it is stored beside them.
+        """
+        if not data and cost is None:
+            return UNKNOWN
+        get = (data or {}).get
+        return cls(
+            get("prompt_tokens"),
+            get("completion_tokens"),
+            get("cached_tokens"),
+            get("reasoning_tokens"),
+            get("cost") if cost is None else cost,
+        )
 
 
 _FIELDS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost")
+
+UNKNOWN: Final = Usage()
+"""What a call that reported nothing has; shared, because it can't change."""
 
 
 @dataclass(slots=True)
@@ -52,7 +70,7 @@ class Tally:
     cost: float | None = None
     """USD of the calls whose cost is known; None if none is."""
     estimated_tokens: int = 0
-    """Tokens in and out, by `CHARS_PER_TOKEN` where a call reported none: what `max_tokens` counts."""
+    """Tokens in and out, what `max_tokens` counts; characters/4 where a call reported none."""
 
     def add(self, usage: Usage, chars: int) -> None:
         """Add one finished call that moved `chars` characters in and out."""

@@ -13,9 +13,10 @@ _NORMALISED: Final = 1_000
 
 
 def normal_form(text: str) -> str:
-    """Return `text` as labels and names are compared: NFKC, case folded, white space folded, trimmed.
+    """Return `text` as labels and names are compared.
 
-    A text too long to be a label keeps its own form: CPython's NFKC is quadratic in runs of combining marks.
+    NFKC, case folded, white space folded and trimmed. A text too long to be a label goes without
+    NFKC: CPython's is quadratic in runs of combining marks.
     """
     if len(text) > _NORMALISED:
         return " ".join(text.casefold().split())

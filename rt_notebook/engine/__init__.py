@@ -1,1 +1,1 @@
-"""Who speaks when, and doing it: pure decisions (`review`, `gate`, `limits`, `commands`) and one driver (`debate`)."""
+"""Runs debates: who speaks when (pure), the one driver, the one background loop."""

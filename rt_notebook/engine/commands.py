@@ -1,4 +1,4 @@
-"""What people may ask of a running debate: each command is checked against the state and becomes events. Pure."""
+"""What people may ask of a running debate: each command is checked and becomes events. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rt_notebook.domain.gate import Gate
 from rt_notebook.domain.state import State
-from rt_notebook.errors import UsageError, nearest
+from rt_notebook.errors import UsageError, nearest, one_line
 
 MAX_ANSWER: Final = 8_000
 """Characters of one answer or message."""
@@ -16,7 +16,11 @@ Body = tuple[str, dict[str, Any]]
 
 
 def answer(
-    state: State, answers: Mapping[str, str] | None, message: str | None, round: int | None, source: str
+    state: State,
+    answers: Mapping[str, str] | None,
+    message: str | None,
+    round: int | None,
+    source: str,
 ) -> list[Body]:
     """Return the events of an answer to the open gate.
 
@@ -28,18 +32,22 @@ def answer(
         source: person or agent.
 
     Raises:
-        UsageError: no gate is open for that round, a question id is unknown, or a text is too long. `kept` holds
-            the texts.
+        UsageError: no gate is open for that round, a question id is unknown, or a text is too long.
+            `kept` holds the texts, and the message shows them.
     """
-    given = {key: text.strip() for key, text in (answers or {}).items() if text and text.strip()}
-    words = (message or "").strip()
+    given = {key: words for key, text in (answers or {}).items() if (words := _words(text))}
+    words = _words(message)
     kept = {"answers": given, "message": words or None}
     gate = _open_gate(state, round, "answer", kept)
     known = [question.id for question in gate.questions]
     for key, text in given.items():
         if key not in known:
             listed = ", ".join(known) or "none"
-            raise UsageError(f"round {gate.round} has no question {key!r} (open: {listed}){nearest(key, known)}", kept=kept)
+            raise UsageError(
+                f"answer: round {gate.round} has no question {key!r} (open: {listed})"
+                f"{nearest(key, known)}{_not_sent(kept)}",
+                kept=kept,
+            )
         _bounded(f"the answer to {key}", text, kept)
     _bounded("the message", words, kept)
     body = {"round": gate.round, "answers": given, "message": words or None, "source": source}
@@ -60,9 +68,15 @@ def hold(state: State, round: int | None, source: str, now: int) -> list[Body]:
     """
     gate = _open_gate(state, round, "hold", {})
     if gate.closes_at is None:
-        raise UsageError(f"the gate of round {gate.round} waits until it is answered; there is nothing to extend")
+        raise UsageError(
+            f"hold: the gate of round {gate.round} waits until it is answered; there is nothing to "
+            "extend"
+        )
     if gate.holds_left <= 0:
-        raise UsageError(f"the gate of round {gate.round} was extended {gate.holds} times; answer it or let it close")
+        raise UsageError(
+            f"hold: the gate of round {gate.round} was extended {gate.holds} times; answer it or "
+            "let it close"
+        )
     window = state.spec.question_wait_s if gate.questions else state.spec.checkpoint_wait_s
     closes_at = max(now, gate.closes_at) + int(window * 1000)
     return [("gate_held", {"round": gate.round, "closes_at": closes_at, "source": source})]
@@ -72,13 +86,17 @@ def finish(state: State, source: str) -> list[Body]:
     """Return the events of going to the verdict now.
 
     Raises:
-        UsageError: the debate isn't running or waiting, or no complete round has a usable reply yet.
+        UsageError: the debate isn't running or waiting, or no complete round has a usable reply.
     """
     if state.status not in ("running", "waiting"):
-        raise UsageError(f"finish: the debate is {state.status}; it works while it is running or waiting")
+        raise UsageError(
+            f"finish: the debate is {state.status}; it works while it is running or waiting"
+        )
     complete = (r for r in range(len(state.turns)) if state.round_complete(r))
     if not any(turn.usable for r in complete for turn in state.counted_turns(r)):
-        raise UsageError("finish: no complete round has a usable reply yet; wait for the opening, or stop")
+        raise UsageError(
+            "finish: no complete round has a usable reply yet; wait for the opening, or stop"
+        )
     return [("finish_asked", {"source": source}), *_close(state, "finished")]
 
 
@@ -102,17 +120,34 @@ def _open_gate(state: State, round: int | None, verb: str, kept: dict[str, Any])
     gate = state.gate
     if gate is None:
         raise UsageError(
-            f"{verb}: no gate is open (status {state.status}, round {state.round}); your text was not sent", kept=kept
+            f"{verb}: no gate is open (status {state.status}, round {state.round})"
+            f"{_not_sent(kept)}",
+            kept=kept,
+            status=state.status,
         )
     if round is not None and round != gate.round:
         raise UsageError(
-            f"{verb}: the gate of round {round} has closed; open is the one of round {gate.round}; "
-            "your text was not sent",
+            f"{verb}: the gate of round {round} isn't open, the one of round {gate.round} is"
+            f"{_not_sent(kept)}",
             kept=kept,
+            status=state.status,
         )
     return gate
 
 
+def _words(text: object) -> str:
+    return "" if text is None else str(text).strip()
+
+
+def _not_sent(kept: dict[str, Any]) -> str:
+    texts = [f"{key}: {text}" for key, text in kept.get("answers", {}).items()]
+    if kept.get("message"):
+        texts.append(f"message: {kept['message']}")
+    return f"; not sent: {one_line('; '.join(texts), 500)}" if texts else ""
+
+
 def _bounded(what: str, text: str, kept: dict[str, Any]) -> None:
     if len(text) > MAX_ANSWER:
-        raise UsageError(f"{what} has {len(text):,} characters; {MAX_ANSWER:,} are allowed", kept=kept)
+        raise UsageError(
+            f"answer: {what} has {len(text):,} characters; {MAX_ANSWER:,} are allowed", kept=kept
+        )

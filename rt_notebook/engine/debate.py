@@ -1,6 +1,8 @@
-"""The one driver: carries out the steps that `review` decides, as events that are durable before they have effect.
+"""The one driver: carries out the steps that `review` decides, as events durable before effect.
 
-It owns the tasks of a running debate and reacts to people's commands; what comes next is decided elsewhere.
+It owns the tasks of a running debate and reacts to people's commands; what comes next is decided
+elsewhere. Deciding a step and logging what it does happen under one lock with people's commands, so
+that no command can fall between them; calls run outside of it.
 """
 
 from __future__ import annotations
@@ -8,22 +10,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from rt_notebook.contract.prompts import Prompts
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import CHAIRMAN_NAME
 from rt_notebook.domain.state import State
+from rt_notebook.domain.turn import CANCELLED
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.limits import Budget
 from rt_notebook.engine.review import next_step
-from rt_notebook.engine.steps import Ask, AskVerdict, Conclude, OpenGate, Record
-from rt_notebook.engine.turns import OnProgress, TurnTaker, failed_body
-from rt_notebook.errors import CallError, StoreError
+from rt_notebook.engine.steps import Ask, AskVerdict, Conclude, OpenGate, Record, Step
+from rt_notebook.engine.tries import OnProgress, failed_body
+from rt_notebook.engine.turns import TurnTaker
+from rt_notebook.engine.verdicts import VerdictTaker
+from rt_notebook.errors import CallError, StoreError, one_line
 from rt_notebook.providers.base import Provider
+from rt_notebook.providers.policies import still_running
 
 Listener = Callable[[Event, State], None]
 """Called on the debate's loop after an event is durable and applied."""
@@ -33,18 +39,25 @@ Ready = Callable[[], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 
-_HALTS = {
+_HALTS: Final = {
     "finished": "cancelled: the person asked for the verdict",
     "stopped": "cancelled: the person stopped the debate",
     "clock": "cancelled: the debate's time is used up",
+    "fault": "cancelled: the event log failed",
 }
+_READY: Final = ""
 
 
 class EventSink(Protocol):
     """Where events become durable."""
 
     def append(self, events: Sequence[Event], committed: Callable[[], None]) -> Awaitable[None]:
-        """Store events; call `committed` once they are durable, in order, before the awaitable resolves."""
+        """Store events in the order of the calls.
+
+        They are on their way when this returns, whether or not anybody awaits the result.
+        `committed` is called once they are durable, before the awaitable resolves. After a failure
+        every later append fails too, so that the log never has a gap.
+        """
         ...
 
 
@@ -71,24 +84,28 @@ class Debate:
         on_progress: OnProgress | None = None,
     ) -> None:
         self.state = state
+        """The fold; changed on the debate's loop only."""
         self.prompts = Prompts(state.spec)
+        """What seats and chairman are told."""
         self.budget = Budget(state)
-        self.on_progress = on_progress or _ignore_progress
+        """Counts calls as they are decided."""
         self.in_flight: dict[str, str] = {}
+        """Calls under way: their ids by the asked one's name."""
         self._sink = sink
         self._make_provider = providers
         self._providers: dict[str, Provider] = {}
         self._listeners = list(listeners)
         self._ready = ready
+        self._watcher = on_progress
         self._seq = state.revision
         self._last_at = state.updated_at
         self._tasks: set[asyncio.Task[None]] = set()
         self._halted: str | None = None
+        self._clock: asyncio.TimerHandle | None = None
         self._out_of_time = False
         self._fault: StoreError | None = None
         self._changed = asyncio.Event()
         self._commands = asyncio.Lock()
-        self._gate_closes: float | None = None
 
     async def run(self, *first: Body) -> State:
         """Run the debate to its end, after putting `first` (created, resumed ...) into the log.
@@ -97,29 +114,38 @@ class Debate:
             StoreError: the log can't be written; nothing more was called.
             asyncio.CancelledError: the debate was interrupted; what is finished is kept.
         """
-        clock = self._start_clock()
         try:
             await self.post(*first)
+            self._start_clock()
             while not await self._take_step():
                 pass
         except asyncio.CancelledError:
-            await self._interrupted()
+            await self._record_interruption("interrupted in the running process")
             raise
         except StoreError as exc:
             self._broken(exc)
             raise
+        except Exception as exc:
+            # A fault of this package: the log says so, and the debate can be resumed.
+            await self._record_interruption(one_line(f"{type(exc).__name__}: {exc}"))
+            raise
         finally:
-            if clock is not None:
-                clock.cancel()
+            if self._clock is not None:
+                self._clock.cancel()
         return self.state
 
     def post(self, *bodies: Body) -> Awaitable[None]:
-        """Put events into the log; resolves once they are durable, applied and told.
+        """Put events into the log; done once they are durable, applied and told.
+
+        They are on their way when this returns: a cancelled `await` loses nothing.
 
         Raises:
             StoreError: they could not be stored.
         """
-        self._last_at = max(self._last_at, time.time_ns() // 1_000_000)  # a clock that jumps back changes no order
+        if self._fault is not None:
+            raise self._fault
+        # A clock that jumps back changes no order.
+        self._last_at = max(self._last_at, time.time_ns() // 1_000_000)
         events = []
         for kind, body in bodies:
             self._seq += 1
@@ -134,15 +160,15 @@ class Debate:
             StoreError: it could not be stored.
         """
         async with self._commands:
-            await self.post(*make(self.state))
-        gate = self.state.gate
-        if gate is not None and gate.closes_at is not None:
-            left = (gate.closes_at - time.time_ns() // 1_000_000) / 1000
-            self._gate_closes = asyncio.get_running_loop().time() + max(left, 0.0)
-        if self.state.stop_asked:
-            self._halt("stopped")
-        elif self.state.finish_asked and self.state.status != "verdict":
-            self._halt("finished")
+            try:
+                await self.post(*make(self.state))
+            except StoreError as exc:
+                self._fail(exc)
+                raise
+            if self.state.stop_asked:
+                self._halt("stopped")
+            elif self.state.finish_asked and self.state.status != "verdict":
+                self._halt("finished")
 
     async def wait_until(self, holds: Callable[[State], bool]) -> None:
         """Return once `holds(state)` is true."""
@@ -151,110 +177,113 @@ class Debate:
             await self._changed.wait()
 
     def provider(self, name: str) -> Provider:
-        """Return the provider of a seat or of the chairman, made once."""
-        if name not in self._providers:
-            self._providers[name] = self._make_provider(self._seat(name))
-        return self._providers[name]
+        """Return the provider of a seat or of the chairman, made once.
+
+        Raises:
+            RoundtableError: it can't be made any more.
+        """
+        found = self._providers.get(name)
+        if found is None:
+            found = self._providers[name] = self._make_provider(self._seat(name))
+        return found
+
+    def on_progress(self, seat: str, chars: int) -> None:
+        """Tell whoever watches how much of a seat's answer has come."""
+        if self._watcher is None:
+            return
+        try:
+            self._watcher(seat, chars)
+        except Exception:  # the edge to views: a broken one must not fail a paid call
+            _log.exception("a view of the progress failed")
 
     async def _take_step(self) -> bool:
         """Take the next step; True when the debate has ended."""
-        if self._fault is not None:
-            raise self._fault
-        if self._out_of_time and self.state.ending is None and self.state.status != "verdict":
-            minutes = self.state.spec.limits.max_minutes
-            await self.post(("limit_reached", {"limit": "max_minutes", "used": minutes, "bound": minutes}))
-        step = next_step(self.state)
+        async with self._commands:
+            if self._fault is not None:
+                raise self._fault
+            step = self._decide()
+            waits = isinstance(step, OpenGate) and self._ready is not None
+            event = None if waits else _event_of(step)
+            if event is not None:
+                await self.post(event)
         match step:
-            case Ask():
-                await self._ask(step)
-            case Record(kind, body):
-                await self.post((kind, body))
+            case Ask(number, seats):
+                takers = {name: TurnTaker(self, self._seat(name), number) for name in seats}
+                await self._together({name: taker.take for name, taker in takers.items()})
             case OpenGate():
-                await self._pass_gate(step)
+                await (self._until_ready() if waits else self._wait_at_gate())
             case AskVerdict():
-                await self._ask_verdict()
-            case Conclude(status, reason):
-                await self.post(("concluded", {"status": status, "stop_reason": reason}))
-                return True
-        return False
+                name = self.state.chairman_name
+                await self._together({name: VerdictTaker(self, self._seat(name)).take})
+        return isinstance(step, Conclude)
 
-    async def _ask(self, step: Ask) -> None:
-        if step.starts:
-            await self.post(("round_started", {"round": step.round}))
-        takers = [TurnTaker(self, self._seat(name), name, step.round) for name in step.seats]
-        await self._together({name: taker.reply() for name, taker in zip(step.seats, takers, strict=True)})
+    def _decide(self) -> Step:
+        state = self.state
+        running = state.status != "verdict" and state.ending is None and not state.stop_asked
+        if self._out_of_time and running:
+            minutes = state.spec.limits.max_minutes
+            body = {"limit": "max_minutes", "used": minutes, "bound": minutes}
+            return Record("limit_reached", body)
+        return next_step(state)
 
-    async def _ask_verdict(self) -> None:
-        if self.state.status != "verdict":
-            await self.post(("verdict_started", {}))
-        name = self.state.chairman_name
-        taker = TurnTaker(self, self._seat(name), name, max(self.state.round, 0))
-        await self._together({name: taker.verdict()})
-
-    async def _together(self, turns: dict[str, Coroutine[Any, Any, None]]) -> None:
-        """Run turns at the same time; a halt settles those in flight as cancelled, a fault stops the rest."""
+    async def _together(self, turns: Mapping[str, Callable[[], Coroutine[Any, Any, None]]]) -> None:
+        """Run turns at the same time; a halt settles those in flight as cancelled."""
         try:
             async with asyncio.TaskGroup() as group:
                 for name, turn in turns.items():
-                    task = group.create_task(self._settled(name, turn))
-                    self._tasks.add(task)
-                    task.add_done_callback(self._tasks.discard)
+                    self._tasks.add(group.create_task(self._settled(name, turn)))
         finally:
+            self._tasks.clear()
             self._halted = None
-        if self._fault is not None:
-            raise self._fault
 
-    async def _settled(self, name: str, turn: Coroutine[Any, Any, None]) -> None:
+    async def _settled(self, name: str, turn: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
-            if self._halted is not None:
-                turn.close()
-                return
-            await turn
+            await turn()
         except asyncio.CancelledError:
             if self._halted is None:
-                raise
+                raise  # the whole debate is interrupted
             await self._cancelled_call(name, _HALTS[self._halted])
         except StoreError as exc:
-            self._fault = exc
-            self._halt("stopped")
+            self._fail(exc)
 
     async def _cancelled_call(self, name: str, message: str) -> None:
         call = self.in_flight.pop(name, None)
         if call is None or self._fault is not None:
             return
+        error = CallError(message + still_running(self._providers.get(name)), kind=CANCELLED)
         try:
-            await self.post(("call_failed", failed_body(call, CallError(message, kind="cancelled"), None)))
+            await self.post(("call_failed", failed_body(call, error, None)))
         except StoreError as exc:
-            self._fault = exc
+            self._fail(exc)
 
-    async def _pass_gate(self, step: OpenGate) -> None:
-        if self._ready is not None:
-            await self._ready()
-            self._ready = None
+    async def _until_ready(self) -> None:
+        """Wait until a form can be seen; what a halt changes meanwhile is decided anew after it."""
+        ready, self._ready = self._ready, None
+        if ready is not None:
+            await self._together({_READY: partial(_seen, ready)})
+
+    async def _wait_at_gate(self) -> None:
         loop = asyncio.get_running_loop()
-        closes_at = None
-        self._gate_closes = None
-        if step.window_s is not None:
-            closes_at = time.time_ns() // 1_000_000 + int(step.window_s * 1000)
-            self._gate_closes = loop.time() + step.window_s
-        questions = [question.to_json() for question in step.questions]
-        body = {"round": step.round, "mode": step.mode, "questions": questions, "closes_at": closes_at}
-        await self.post(("gate_opened", {**body, "reopen_calls": step.reopen_calls}))
-        while self.state.gate is not None:
-            try:
-                async with asyncio.timeout_at(self._gate_closes):
-                    self._changed.clear()
-                    await self._changed.wait()
-            except TimeoutError:
-                await self._close_gate("timeout")
+        # The window runs on the loop's own clock: one that somebody sets changes no window.
+        offset_s = loop.time() - time.time_ns() / 1e9
+        while (gate := self.state.gate) is not None and self._fault is None:
             if self._out_of_time:
                 await self._close_gate("clock")
+                continue
+            closes_at = gate.closes_at
+            self._changed.clear()
+            try:
+                ends = None if closes_at is None else closes_at / 1000 + offset_s
+                async with asyncio.timeout_at(ends):
+                    await self._changed.wait()
+            except TimeoutError:
+                await self._close_gate("timeout", closes_at)
 
-    async def _close_gate(self, why: str) -> None:
-        async with self._commands:  # an answer on its way to the log goes first
+    async def _close_gate(self, why: str, closes_at: int | None = None) -> None:
+        """Close the open gate, unless a command on its way has answered or extended it."""
+        async with self._commands:
             gate = self.state.gate
-            late = self._gate_closes is None or self._gate_closes <= asyncio.get_running_loop().time()
-            if gate is not None and (why == "clock" or late):
+            if gate is not None and (why == "clock" or gate.closes_at == closes_at):
                 await self.post(("gate_closed", {"round": gate.round, "why": why}))
 
     def _seat(self, name: str) -> Seat:
@@ -262,11 +291,11 @@ class Debate:
             return self.state.spec.seat(name)
         return self.state.spec.chairman or Seat(CHAIRMAN_NAME)
 
-    def _start_clock(self) -> asyncio.TimerHandle | None:
+    def _start_clock(self) -> None:
         minutes = self.state.spec.limits.max_minutes
-        if minutes is None:
-            return None
-        return asyncio.get_running_loop().call_later(minutes * 60, self._time_is_up)
+        if minutes is not None:
+            loop = asyncio.get_running_loop()
+            self._clock = loop.call_later(minutes * 60, self._time_is_up)
 
     def _time_is_up(self) -> None:
         self._out_of_time = True
@@ -275,11 +304,19 @@ class Debate:
         self._changed.set()
 
     def _halt(self, why: str) -> None:
+        """Cancel the turns under way; the steps after it follow from the state."""
         if not self._tasks:
             return
         self._halted = why
         for task in self._tasks:
             task.cancel()
+
+    def _fail(self, exc: StoreError) -> None:
+        """End the run: nothing may happen that the log can't say."""
+        if self._fault is None:
+            self._fault = exc
+            self._halt("fault")
+            self._changed.set()
 
     def _committed(self, events: list[Event]) -> None:
         state = self.state
@@ -289,21 +326,65 @@ class Debate:
                 try:
                     listener(event, state)
                 except Exception:
-                    # The edge to views and users' callbacks: a broken one must not end a paid debate.
+                    # The edge to views and users' callbacks: a broken one must not end a debate.
                     _log.exception("a listener failed at event %s of %s", event.seq, event.debate)
         self._changed.set()
 
-    async def _interrupted(self) -> None:
-        try:
-            await self.post(("interrupted", {"why": "interrupted in the running process"}))
-        except StoreError as exc:
-            self._broken(exc)
+    async def _record_interruption(self, why: str) -> None:
+        """Put the interruption into the log; a second one meanwhile doesn't cut that short."""
+        if self._fault is not None:
+            self._broken(self._fault)
+            return
+        running = [name for name in self.in_flight if still_running(self._providers.get(name))]
+        if running:
+            why = f"{why}; the functions of {', '.join(running)} may still run"
+        written = asyncio.ensure_future(self._write_interruption(why))
+        while not written.done():
+            try:
+                await asyncio.wait([written])
+            except asyncio.CancelledError:
+                continue
+
+    async def _write_interruption(self, why: str) -> None:
+        async with self._commands:  # a command on its way goes first
+            try:
+                await self.post(("interrupted", {"why": why}))
+            except StoreError as exc:
+                self._broken(exc)
 
     def _broken(self, exc: StoreError) -> None:
-        """Show what the log can no longer say: the debate stands still, with the fault as its reason."""
-        self.state.status, self.state.stop_reason = "interrupted", "interrupted"
-        _log.error("debate %s: the event log failed: %s", self.state.id, exc)
+        """Let the state say what the log no longer can: the debate stands still, interrupted."""
+        state, body = self.state, {"why": one_line(str(exc))}
+        self._fault = self._fault or exc
+        last = (EVENT_VERSION, state.id, state.revision, state.updated_at)
+        state.apply(Event(*last, "interrupted", body))
+        self._changed.set()
+        _log.error("debate %s: the event log failed: %s", state.id, exc)
 
 
-def _ignore_progress(seat: str, chars: int) -> None:
-    """Nobody watches."""
+def _event_of(step: Step) -> Body | None:
+    """Return what a step puts into the log before anything else happens, or None."""
+    match step:
+        case Record(kind, body):
+            return kind, body
+        case Conclude(status, reason):
+            return "concluded", {"status": status, "stop_reason": reason}
+        case OpenGate():
+            closes_at = None
+            if step.window_s is not None:
+                closes_at = time.time_ns() // 1_000_000 + int(step.window_s * 1000)
+            return "gate_opened", {
+                "round": step.round,
+                "mode": step.mode,
+                "questions": [question.to_json() for question in step.questions],
+                "closes_at": closes_at,
+                "reopen_calls": step.reopen_calls,
+            }
+    return None
+
+
+async def _seen(ready: Ready) -> None:
+    try:
+        await ready()
+    except Exception:  # the edge to views: a broken one leaves the gate to its countdown
+        _log.exception("it could not be found out whether a form is seen")

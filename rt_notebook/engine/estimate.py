@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rt_notebook.contract.prompts import Prompts
 from rt_notebook.domain.spec import MANY_ROUNDS, DebateSpec
 from rt_notebook.domain.usage import CHARS_PER_TOKEN
-from rt_notebook.engine.limits import REPLY_TOKENS, VERDICT_TOKENS
+from rt_notebook.engine.limits import REPLY_TOKENS, VERDICT_TOKENS, chairman_vendor
 from rt_notebook.errors import LimitError
 
 
@@ -27,7 +27,8 @@ class Range(NamedTuple):
 class Estimate:
     """What `check` says; nothing was called.
 
-    Calls: least S+1, expected S(rounds+1)+1, most twice that. Tokens: characters/4; 400 a reply, 600 a verdict.
+    Calls: least S+1, expected S(rounds+1)+1, most twice that. Tokens: characters/4; 400 a reply,
+    600 a verdict.
     """
 
     calls: Range
@@ -39,38 +40,45 @@ class Estimate:
     cost: Range | None
     """USD; None where a price is unknown."""
     vendors: dict[str, dict[str, Any]]
-    """{calls, prompt_tokens, completion_tokens, cost} by vendor: everybody who receives the brief."""
+    """{calls, prompt_tokens, completion_tokens, cost} by vendor: all who receive the brief."""
     warnings: tuple[str, ...]
     """What a person should know before starting."""
     attached: tuple[str, ...]
     """Names of the variables attached as evidence."""
 
     def __str__(self) -> str:
-        calls = self.calls
+        calls, sent, received = self.calls, self.prompt_tokens, self.completion_tokens
+        cost = "unknown" if self.cost is None else f"{self.cost.expected:.4f} USD expected"
         lines = [
-            f"Nothing was called. Calls: {calls.expected:,.0f} expected ({calls.min:,.0f} to {calls.max:,.0f}).",
-            f"Tokens: about {self.prompt_tokens.expected:,.0f} in, {self.completion_tokens.expected:,.0f} out.",
-            "Cost: " + ("unknown" if self.cost is None else f"{self.cost.expected:.4f} USD expected."),
-            "The brief goes to: " + ", ".join(self.vendors) + ".",
+            f"Nothing was called. Calls: {calls.expected:,.0f} expected "
+            f"({calls.min:,.0f} to {calls.max:,.0f}).",
+            f"Tokens: about {sent.expected:,.0f} in, {received.expected:,.0f} out.",
+            f"Cost: {cost}.",
+            f"The brief goes to: {', '.join(self.vendors)}.",
         ]
         if self.attached:
             lines.append("Attached: " + ", ".join(self.attached) + ".")
         return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
 
 
-_PRICE = {"scripted": 0.0, "human": 0.0}
+_PRICE: Final = {"scripted": 0.0, "human": 0.0}
 
 
 def estimate(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
     """Return what a debate would cost."""
     prompts = Prompts(spec)
     rounds = spec.rounds + 1
-    brief = {seat.name: (len(prompts.system(seat)) + len(prompts.opening(seat))) // CHARS_PER_TOKEN for seat in spec.seats}
-    chairman = spec.chairman.vendor if spec.chairman else "scripted"
+    brief = {
+        seat.name: (len(prompts.system(seat)) + len(prompts.opening())) // CHARS_PER_TOKEN
+        for seat in spec.seats
+    }
+    chairman = chairman_vendor(spec)
     vendors: dict[str, dict[str, Any]] = {}
     for vendor in dict.fromkeys([*(seat.vendor for seat in spec.seats), chairman]):
         mine = [seat for seat in spec.seats if seat.vendor == vendor]
-        vendors[vendor] = _vendor(spec, vendor, [brief[seat.name] for seat in mine], rounds, vendor == chairman)
+        vendors[vendor] = _vendor(
+            spec, vendor, [brief[seat.name] for seat in mine], rounds, vendor == chairman
+        )
     known = all(vendors[vendor]["cost"] is not None for vendor in vendors)
     return Estimate(
         calls=_sum(vendors, "calls"),
@@ -100,33 +108,47 @@ def check_limits(spec: DebateSpec, found: Estimate) -> None:
             raise _too_low(name, bound, least)
     for vendor, bound in limits.max_calls_per_vendor.items():
         if vendor in found.vendors and found.vendors[vendor]["calls"].min > bound:
-            raise _too_low(f"max_calls_per_vendor {vendor}", bound, found.vendors[vendor]["calls"].min)
+            raise _too_low(
+                f"max_calls_per_vendor {vendor}", bound, found.vendors[vendor]["calls"].min
+            )
 
 
 def spec_warnings(spec: DebateSpec) -> list[str]:
-    """Return what a person should know about a spec: twins, many rounds, one vendor's limit that bounds nobody."""
-    found: list[str] = []
-    seen: dict[tuple[str, str | None, str | None], str] = {}
-    for seat in spec.seats:
-        own_words = seat.script is not None or seat.vendor in ("human", "function", "python")
-        key = (seat.model, seat.lens, seat.mood)
-        if key in seen and not own_words:
-            found.append(
-                f"{seen[key]} and {seat.name} have the same model, lens and mood: they mostly agree, which wastes a call"
-            )
-        seen.setdefault(key, seat.name)
+    """Return what a person should know before starting.
+
+    Twins, many rounds, gates that never open, and a vendor's limit that bounds nobody.
+    """
+    found = _twins(spec)
     if spec.rounds > MANY_ROUNDS:
         found.append(f"rounds={spec.rounds}: more than {MANY_ROUNDS} rarely change a verdict")
     if spec.gates == "blocking" and spec.unattended:
         found.append("gates='blocking' has no effect: the debate is unattended, no gate opens")
-    asked = {seat.vendor for seat in spec.seats} | {spec.chairman.vendor if spec.chairman else "scripted"}
+    asked = {seat.vendor for seat in spec.seats} | {chairman_vendor(spec)}
     for vendor in spec.limits.max_calls_per_vendor:
         if vendor not in asked:
             found.append(f"max_calls_per_vendor names {vendor!r}, which no seat uses")
     return found
 
 
-def _vendor(spec: DebateSpec, vendor: str, prompts: list[int], rounds: int, chairs: bool) -> dict[str, Any]:
+def _twins(spec: DebateSpec) -> list[str]:
+    found: list[str] = []
+    seen: dict[tuple[object, ...], str] = {}
+    for seat in spec.seats:
+        if seat.vendor == "human" or seat.script is not None:
+            continue
+        voice = seat.function or seat.model  # two functions may have one name
+        first = seen.setdefault((voice, seat.lens, seat.mood), seat.name)
+        if first != seat.name:
+            found.append(
+                f"{first} and {seat.name} have the same model, lens and mood: they mostly agree, "
+                "which wastes a call"
+            )
+    return found
+
+
+def _vendor(
+    spec: DebateSpec, vendor: str, prompts: list[int], rounds: int, chairs: bool
+) -> dict[str, Any]:
     seats = len(prompts)
     calls = Range(seats + chairs, seats * rounds + chairs, 2 * (seats * rounds + chairs))
     latest = len(spec.seats) * REPLY_TOKENS
@@ -152,7 +174,8 @@ def _sum(vendors: dict[str, dict[str, Any]], key: str) -> Range:
 
 def _too_low(name: str, bound: float, least: float) -> LimitError:
     return LimitError(
-        f"{name}={bound:g} is below the least this debate needs ({least:g}); raise it or take fewer seats",
+        f"{name}={bound:,.10g} is below the least this debate needs ({least:,.10g}); "
+        "raise it or take fewer seats",
         limit=name,
         bound=bound,
         needed=least,

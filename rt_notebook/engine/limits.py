@@ -1,13 +1,14 @@
-"""Budgets: what the next round would cost, whether a limit allows it, and whether one more call may be made.
+"""Budgets: what the next round would cost, and whether a limit allows it or one more call.
 
 One call is always kept for the chairman.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from rt_notebook.domain.seat import Seat
+from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
 from rt_notebook.domain.usage import CHARS_PER_TOKEN
 
@@ -18,65 +19,70 @@ VERDICT_TOKENS: Final = 600
 """Completion tokens expected of a verdict."""
 
 
-def chairman_vendor(state: State) -> str:
+def chairman_vendor(spec: DebateSpec) -> str:
     """Return the vendor that the chairman's call goes to."""
-    return state.spec.chairman.vendor if state.spec.chairman else "scripted"
+    return spec.chairman.vendor if spec.chairman else "scripted"
 
 
-def broken_limit(state: State) -> dict[str, Any] | None:
-    """Return {limit, used, bound} of the first limit that one more round and the verdict would break, or None."""
+def broken_limit(state: State, asked: Sequence[str]) -> dict[str, Any] | None:
+    """Return {limit, used, bound} of the first limit that would be broken, or None.
+
+    Args:
+        state: the fold.
+        asked: names of the seats to be asked next; the verdict is counted on top of them.
+    """
     limits = state.spec.limits
-    seats = [seat for seat in state.spec.seats if seat.name not in state.down]
-    needed = len(seats) + 1
-    if limits.max_calls is not None and state.usage.calls + needed > limits.max_calls:
+    seats = [seat for seat in state.spec.seats if seat.name in asked]
+    if limits.max_calls is not None and state.usage.calls + len(seats) + 1 > limits.max_calls:
         return _limit("max_calls", state.usage.calls, limits.max_calls)
     for vendor, bound in limits.max_calls_per_vendor.items():
         tally = state.vendor_usage.get(vendor)
         used = tally.calls if tally else 0
-        asked = _calls_at(vendor, seats, chairman_vendor(state))
-        if asked and used + asked > bound:
+        needed = sum(seat.vendor == vendor for seat in seats)
+        needed += chairman_vendor(state.spec) == vendor
+        if needed and used + needed > bound:
             return _limit(f"max_calls_per_vendor.{vendor}", used, bound)
     if limits.max_tokens is not None:
         used = state.usage.estimated_tokens
         if used + _round_tokens(state, len(seats)) > limits.max_tokens:
             return _limit("max_tokens", used, limits.max_tokens)
-    return _broken_cost(state, limits.max_cost)
+    return _broken_cost(state, len(seats), limits.max_cost)
 
 
 class Budget:
-    """Counts the calls of one run as they are decided, so that calls made at once can't overrun a limit together."""
+    """Counts the calls of one run as they are decided.
+
+    So calls made at once can't overrun a limit together.
+    """
 
     def __init__(self, state: State) -> None:
-        self._limits = state.spec.limits
+        self._state = state
         self._calls = state.usage.calls
         self._by_vendor = {vendor: tally.calls for vendor, tally in state.vendor_usage.items()}
-        self._chairman = chairman_vendor(state)
 
-    def take(self, seat: Seat) -> None:
+    def take(self, vendor: str) -> None:
         """Count a call that a round or the verdict has a right to."""
         self._calls += 1
-        self._by_vendor[seat.vendor] = self._by_vendor.get(seat.vendor, 0) + 1
+        self._by_vendor[vendor] = self._by_vendor.get(vendor, 0) + 1
 
-    def take_extra(self, seat: Seat, *, reserve: bool = True) -> bool:
+    def take_extra(self, vendor: str, *, reserve: bool = True) -> bool:
         """Count a repair or retry and return True, or return False where a limit forbids it.
 
         Args:
-            seat: who is asked.
+            vendor: who is asked.
             reserve: True keeps the chairman's call untouched.
         """
+        spec = self._state.spec  # a resume may have changed its limits
         kept = 1 if reserve else 0
-        if self._limits.max_calls is not None and self._calls + 1 + kept > self._limits.max_calls:
+        bound = spec.limits.max_calls
+        if bound is not None and self._calls + 1 + kept > bound:
             return False
-        bound = self._limits.max_calls_per_vendor.get(seat.vendor)
-        kept_here = kept if seat.vendor == self._chairman else 0
-        if bound is not None and self._by_vendor.get(seat.vendor, 0) + 1 + kept_here > bound:
+        bound = spec.limits.max_calls_per_vendor.get(vendor)
+        kept_here = kept if vendor == chairman_vendor(spec) else 0
+        if bound is not None and self._by_vendor.get(vendor, 0) + 1 + kept_here > bound:
             return False
-        self.take(seat)
+        self.take(vendor)
         return True
-
-
-def _calls_at(vendor: str, seats: list[Seat], chairman: str) -> int:
-    return sum(seat.vendor == vendor for seat in seats) + (chairman == vendor)
 
 
 def _round_tokens(state: State, seats: int) -> int:
@@ -86,12 +92,12 @@ def _round_tokens(state: State, seats: int) -> int:
     return seats * (prompt + REPLY_TOKENS) + prompt + VERDICT_TOKENS
 
 
-def _broken_cost(state: State, bound: float | None) -> dict[str, Any] | None:
+def _broken_cost(state: State, seats: int, bound: float | None) -> dict[str, Any] | None:
     """A further round is taken to cost as much a call as the calls so far did on average."""
     cost, calls = state.usage.cost, state.usage.calls
     if bound is None or cost is None or not calls:
         return None
-    expected = cost + cost / calls * (len(state.spec.seats) + 1)
+    expected = cost + cost / calls * (seats + 1)
     return _limit("max_cost", round(cost, 6), bound) if expected > bound else None
 
 

@@ -5,6 +5,8 @@ Resuming is nothing else: fold the log, ask for the next step, go on.
 
 from __future__ import annotations
 
+from typing import Final
+
 from rt_notebook.contract.similarity import bullets_text, similarity
 from rt_notebook.domain.gate import Gate
 from rt_notebook.domain.positions import canonical_key
@@ -13,6 +15,8 @@ from rt_notebook.domain.turn import Turn
 from rt_notebook.engine.limits import broken_limit
 from rt_notebook.engine.steps import Ask, AskVerdict, Conclude, OpenGate, Record, Step
 
+_START_VERDICT: Final = Record("verdict_started", {})
+
 
 def next_step(state: State) -> Step:
     """Return what to do next.
@@ -20,19 +24,21 @@ def next_step(state: State) -> Step:
     Args:
         state: the fold; every turn of the current round is either settled or open.
     """
+    if state.verdict_status in ("ready", "failed"):  # a stop that comes after it is too late
+        return Conclude("done", stop_reason(state))
     if state.stop_asked:
         return Conclude("stopped", "stopped")
-    if state.status == "verdict" or state.verdict_status in ("ready", "failed"):
-        return _around_verdict(state)
+    if state.status == "verdict":
+        return AskVerdict()
     if state.ending is not None:
         return _ended(state, state.ending)
     if not state.round_complete(state.round):
-        return _ask(state, max(state.round, 0))
+        return _round_under_way(state)
     return _after_round(state)
 
 
 def stop_reason(state: State) -> str:
-    """Return why the discussion ended, for the conclusion: an event's reason, consensus, or the rounds."""
+    """Return why the discussion ended: an event's reason, consensus, or the rounds."""
     if state.stop_reason is not None:  # a verdict asked for after the end keeps the first reason
         return state.stop_reason
     if state.ending is not None:
@@ -43,7 +49,8 @@ def stop_reason(state: State) -> str:
 def agreed_key(state: State) -> str | None:
     """Return the stance on which all counted seats stand, or None.
 
-    At least two counted seats, each with a position, all equal; `other:` labels are compared in normal form.
+    At least two counted seats, each with a position, all equal; `other:` labels are compared in
+    normal form.
     """
     positions = [state.positions.get(seat.name) for seat in state.spec.counted]
     if len(positions) < 2 or any(position is None for position in positions):
@@ -54,10 +61,10 @@ def agreed_key(state: State) -> str | None:
 
 
 def loop_similarity(state: State) -> float | None:
-    """Return the least similarity of the round's replies to the same seats' previous ones, where nobody moved.
+    """Return the least similarity of the round's replies to the same seats' previous ones.
 
-    None when the round isn't a loop: somebody moved, failed, has no earlier reply, or says something new. A pass
-    is compatible with a loop, but passes alone are no loop.
+    None when the round isn't a loop: somebody moved, failed, has no earlier reply, or says
+    something new. A pass fits a loop, but passes alone are no loop.
     """
     threshold = state.spec.loop_threshold
     if threshold <= 0 or state.round < 1:
@@ -73,27 +80,24 @@ def loop_similarity(state: State) -> float | None:
     return min(found, default=None)
 
 
-def _around_verdict(state: State) -> Step:
-    if state.verdict_status in ("ready", "failed"):
-        return Conclude("done", stop_reason(state))
-    return AskVerdict()
-
-
 def _ended(state: State, reason: str) -> Step:
-    if not any(turn.reply is not None for turns in state.turns for turn in turns.values()):
-        return Conclude("error", reason)  # nobody said anything: there is nothing to judge
     if reason in ("limit", "clock") and state.spec.limits.on_limit == "pause":
         return Conclude("paused", reason)
-    return AskVerdict()
+    if not any(turn.reply is not None for turns in state.turns for turn in turns.values()):
+        return Conclude("error", reason)  # nobody said anything: there is nothing to judge
+    return _START_VERDICT
 
 
-def _ask(state: State, number: int) -> Ask:
-    turns = state.turns[number] if number < len(state.turns) else {}
-    names = (seat.name for seat in state.spec.seats)
-    if number >= len(state.turns):
-        return Ask(number, tuple(name for name in names if name not in state.down), starts=True)
+def _round_under_way(state: State) -> Step:
+    """Return the step in a round whose turns aren't all settled, before the opening too."""
+    if not state.turns:
+        return _next_round(state)
+    turns = state.turns[state.round]
+    names = [seat.name for seat in state.spec.seats]
     still_open = tuple(name for name in names if name not in turns or not turns[name].final)
-    return Ask(number, still_open, starts=False)
+    # Calls that an interruption cut off count too: what is left may not suffice any more.
+    limit = broken_limit(state, still_open)
+    return Record("limit_reached", limit) if limit is not None else Ask(state.round, still_open)
 
 
 def _after_round(state: State) -> Step:
@@ -101,35 +105,42 @@ def _after_round(state: State) -> Step:
         return Conclude("error", "error")
     agreed = agreed_key(state)
     if agreed is not None:
-        step = _after_consensus(state, agreed)
-        return step if step is not None else _next_round(state)
+        return _after_consensus(state, agreed)
     finding = _finding(state)
     if finding is not None:
         return finding
     if state.round >= state.rounds:
-        return AskVerdict()
-    limit = broken_limit(state)
+        return _START_VERDICT
+    limit = broken_limit(state, _askable(state))
     if limit is not None:
         return Record("limit_reached", limit)
-    gate = _gate_after(state)
-    return gate if gate is not None else _next_round(state)
+    if not _asks_people(state) or _closed_gate(state) is not None:
+        return _next_round(state)
+    return _gate(state)
 
 
-def _after_consensus(state: State, agreed: str) -> Step | None:
-    """Return the step at a consensus, or None when the person reopened the discussion."""
+def _after_consensus(state: State, agreed: str) -> Step:
     if state.consensus_round != state.round:
         return Record("consensus", {"round": state.round, "stance_key": agreed})
     if not _asks_people(state):
-        return AskVerdict()
+        return _START_VERDICT
     gate = _closed_gate(state)
-    if gate is None:
-        return _gate(state, reopen_calls=len(state.spec.seats))
-    return None if gate.has_text else AskVerdict()
+    if gate is not None:
+        return _next_round(state) if gate.has_text else _START_VERDICT
+    if broken_limit(state, _askable(state)) is not None:  # one more round isn't to be had
+        return _START_VERDICT
+    return _gate(state, reopen_calls=len(state.spec.seats))
 
 
 def _next_round(state: State) -> Step:
-    limit = broken_limit(state)
-    return Record("limit_reached", limit) if limit is not None else _ask(state, state.round + 1)
+    limit = broken_limit(state, _askable(state))
+    if limit is not None:
+        return Record("limit_reached", limit)
+    return Record("round_started", {"round": state.round + 1})
+
+
+def _askable(state: State) -> tuple[str, ...]:
+    return tuple(seat.name for seat in state.spec.seats if seat.name not in state.down)
 
 
 def _finding(state: State) -> Record | None:
@@ -143,12 +154,19 @@ def _finding(state: State) -> Record | None:
 
 
 def _similar_to_own(state: State, turn: Turn) -> float | None:
-    before = state.turns[turn.round - 1].get(turn.seat)
-    if before is None or before.reply is None or turn.reply is None or not (before.usable and turn.usable):
+    before = next(
+        (
+            earlier.reply
+            for turns in reversed(state.turns[: turn.round])
+            if (earlier := turns.get(turn.seat)) is not None and earlier.usable
+        ),
+        None,
+    )
+    if before is None or turn.reply is None or not turn.usable:
         return None
-    if canonical_key(before.reply.stance_key or "") != canonical_key(turn.reply.stance_key or ""):
+    if canonical_key(before.stance_key or "") != canonical_key(turn.reply.stance_key or ""):
         return None
-    return similarity(bullets_text(before.reply), bullets_text(turn.reply))
+    return similarity(bullets_text(before), bullets_text(turn.reply))
 
 
 def _asks_people(state: State) -> bool:
@@ -161,12 +179,6 @@ def _closed_gate(state: State) -> Gate | None:
         if gate.round == state.round and gate.why not in (None, "interrupted"):
             return gate
     return None
-
-
-def _gate_after(state: State) -> OpenGate | None:
-    if not _asks_people(state) or _closed_gate(state) is not None:
-        return None
-    return _gate(state)
 
 
 def _gate(state: State, reopen_calls: int | None = None) -> OpenGate:

@@ -9,6 +9,16 @@ from rt_notebook.domain.gate import Question
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """Put a finding into the log: round_started, consensus, limit_reached, verdict_started ..."""
+
+    kind: str
+    """The event's kind."""
+    body: dict[str, Any]
+    """The event's body."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """Ask these seats, all at the same time."""
 
@@ -16,18 +26,6 @@ class Ask:
     """The round."""
     seats: tuple[str, ...]
     """Names of the seats whose turns are open."""
-    starts: bool
-    """True when the round hasn't begun yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """Put a finding into the log: consensus, nothing_new, loop or limit_reached."""
-
-    kind: str
-    """The event's kind."""
-    body: dict[str, Any]
-    """The event's body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +59,4 @@ class Conclude:
     """Why."""
 
 
-Step = Ask | Record | OpenGate | AskVerdict | Conclude
+Step = Record | Ask | OpenGate | AskVerdict | Conclude

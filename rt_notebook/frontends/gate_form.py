@@ -1,7 +1,7 @@
-"""The form of an open gate: a control for each question, a free message, what to do, and how long.
+"""The form of an open gate: a control for each question, a free message, buttons, a countdown.
 
-Owns what the fields and buttons mean. Must not know threads, kernels or how a form comes into the
-page.
+And the small form that asks before a debate starts. Owns what the fields and buttons mean. Must not
+know threads, kernels or how a form comes into the page.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rt_notebook.frontends.gate_form_base import FULL, Form, countdown, labelled
 from rt_notebook.frontends.gate_words import gate_heading, gate_hint
 from rt_notebook.frontends.live_parts import Message
 from rt_notebook.frontends.widgets import text_block
+from rt_notebook.rendering.plain import plain
 
 NO_ANSWER: Final = "No answer"
 """The choice that leaves a question open."""
@@ -105,6 +106,38 @@ class GateForm(Form):
 
     def _closes_with(self, action: str) -> bool:
         return action != "hold"
+
+
+class ConfirmForm(Form):
+    """Asks whether to start: nothing was called yet.
+
+    Args:
+        text: what the person should know.
+        decide: called once, with True for Start.
+        uid: the live view's name in the page.
+        serial: the form's number in its view.
+        tell: sends a message to the page.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        decide: Callable[[bool], None],
+        *,
+        uid: str,
+        serial: int,
+        tell: Callable[[Message], None],
+    ) -> None:
+        super().__init__(uid, serial, tell)
+        self._decide = decide
+        start = self._button("continue", "Start", "primary", "Start the debate (Ctrl-Enter)")
+        cancel = self._button("cancel", "Cancel", "", "Call nothing")
+        heading = text_block("Start this debate?", "rt-form-heading")
+        buttons = ipywidgets.HBox([start, cancel]).add_class("rt-buttons")
+        self._fill([heading, text_block(plain(text), "rt-confirm"), buttons])
+
+    def _hand_over(self, action: str, read: dict[str, Any]) -> None:
+        self._decide(action == "continue")
 
 
 def _answer(question: Message, read: Mapping[str, Any]) -> str:

@@ -65,19 +65,12 @@ class TurnForm(Form):
         choices = [*self._options, OTHER_CHOICE, NOTHING_NEW]
         stance = ipywidgets.RadioButtons(options=choices, value=None, tooltip="Stance")
         stance.layout.width = FULL
-        ticks = [
-            self._field(f"agree-{n}", ipywidgets.Checkbox(description=name, indent=False))
-            for n, name in enumerate(self._others)
-        ]
-        for tick in ticks:
-            tick.layout.width = "auto"
-        agree = [labelled("Agree with", ipywidgets.HBox(ticks).add_class("rt-ticks"))]
         return [
             labelled("Stance", self._field("stance", stance)),
             self._text(
                 "other", 1, "the stance in your own words, if it is something else", "Other"
             ),
-            *(agree if self.turn.round > 0 else []),
+            *self._agree(),
             labelled(
                 "Disagree", self._text("disagree", 2, "one point a line, up to 3", "Disagree")
             ),
@@ -87,6 +80,17 @@ class TurnForm(Form):
                 "Question", self._text("question", 1, "for the person (optional)", "Question")
             ),
         ]
+
+    def _agree(self) -> list[Any]:
+        if self.turn.round == 0:  # the opening is blind: there is nobody to agree with yet
+            return []
+        ticks = [
+            self._field(f"agree-{n}", ipywidgets.Checkbox(description=name, indent=False))
+            for n, name in enumerate(self._others)
+        ]
+        for tick in ticks:
+            tick.layout.width = "auto"
+        return [labelled("Agree with", ipywidgets.HBox(ticks).add_class("rt-ticks"))]
 
     def _turn_buttons(self) -> Any:
         send = self._button("continue", "Send", "primary", "Send the reply (Ctrl-Enter)")

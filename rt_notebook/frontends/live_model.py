@@ -98,6 +98,10 @@ def _call_failed(event: Event, state: State) -> list[Message]:
     if call.purpose == VERDICT:
         return [_notice(event, f"The chairman's call failed ({call.error}).", "warning")]
     turn = state.turns[call.round][call.seat]
+    if turn.final and turn.reply is not None:  # the repair failed: its first reply stays
+        message = parts.reply(turn, state)
+        message.setdefault("errors", []).append(f"the second try failed ({call.error})")
+        return [message]
     return [parts.failed(call, turn, state)]
 
 

@@ -179,7 +179,6 @@ def failed(call: Call, turn: Turn, state: State) -> Message:
         "kind": call.error,
         "message": one_line(call.message or "", POINT_LIMIT),
         "final": turn.final,
-        "kept_reply": turn.reply is not None,
     }
     if call.retry_in_s is not None and call.finished_at is not None:
         message |= {"retry_in_s": call.retry_in_s, "retry_at": call.finished_at}

@@ -24,7 +24,7 @@ from rt_notebook.domain.events import Event
 from rt_notebook.domain.snapshot import TurnPart
 from rt_notebook.domain.state import State
 from rt_notebook.frontends.control import Control
-from rt_notebook.frontends.gate_form import GateForm
+from rt_notebook.frontends.gate_form import ConfirmForm, GateForm
 from rt_notebook.frontends.gate_form_base import Form
 from rt_notebook.frontends.gate_form_turn import TurnForm
 from rt_notebook.frontends.gate_words import plain_gate
@@ -73,6 +73,8 @@ class LiveView:
         """Names the view in the page."""
         self.form: GateForm | None = None
         """The open gate's form."""
+        self.confirmation: ConfirmForm | None = None
+        """The form that asks whether to start, while it is open."""
         self.turn_forms: dict[tuple[int, str, int | None], TurnForm] = {}
         """The open turns' forms by round, seat and end."""
         self.settled = False
@@ -179,6 +181,24 @@ class LiveView:
         self.settled = True
         return self._seen
 
+    async def confirm(self, text: str) -> bool:
+        """Ask whether to start, and wait for the answer; there is no other way than the form."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[bool] = loop.create_future()
+
+        def decide(start: bool) -> None:
+            loop.call_soon_threadsafe(settle, start)
+
+        def settle(start: bool) -> None:
+            if not answer.done():
+                answer.set_result(start)
+
+        self._post(self._show_confirmation, text, decide)
+        try:
+            return await answer
+        finally:
+            self._post(self._hide_confirmation)
+
     # ---- from a page, any thread ---------------------------------------------------------------
 
     def _hear(self, message: Message) -> None:
@@ -190,15 +210,16 @@ class LiveView:
             form = self._form_of(message.get("serial"))
             values = message.get("values")
             if form is None:
-                self._transcript.tell({"type": "form", "serial": message.get("serial"), "ok": True})
+                self._tell({"type": "form", "serial": message.get("serial"), "ok": False})
             else:
                 form.submit(
                     str(message.get("action")), values if isinstance(values, dict) else None
                 )
 
     def _form_of(self, serial: object) -> Form | None:
-        forms: list[Form | None] = [self.form, *self.turn_forms.values()]
-        return next((form for form in forms if form is not None and form.serial == serial), None)
+        return next(
+            (form for form in self._forms() if form is not None and form.serial == serial), None
+        )
 
     def _saw(self) -> None:
         self._seen = self.settled = True
@@ -292,8 +313,26 @@ class LiveView:
         self._transcript.tell(message)
 
     def _fill_slot(self) -> None:
-        forms = [self.form, *self.turn_forms.values()]
-        self._slot.children = [form.box for form in forms if form is not None]
+        self._slot.children = [form.box for form in self._forms() if form is not None]
+
+    def _forms(self) -> list[Form | None]:
+        return [self.confirmation, self.form, *self.turn_forms.values()]
+
+    def _show_confirmation(self, text: str, decide: Callable[[bool], None]) -> None:
+        with self._touching:
+            self.confirmation = ConfirmForm(
+                text, decide, uid=self.uid, serial=self._number(), tell=self._tell
+            )
+            self._transcript.append([{"type": "confirm", "state": "open"}])
+            self._fill_slot()
+
+    def _hide_confirmation(self) -> None:
+        with self._touching:
+            if self.confirmation is not None:
+                form, self.confirmation = self.confirmation, None
+                self._transcript.append([{"type": "confirm", "state": "closed"}])
+                self._fill_slot()
+                form.close()
 
     def _drop_gate_form(self) -> None:
         if self.form is not None:
@@ -302,6 +341,7 @@ class LiveView:
             form.close()
 
     def _drop_forms(self) -> None:
+        self._hide_confirmation()
         self._drop_gate_form()
         forms, self.turn_forms = self.turn_forms, {}
         self._fill_slot()
@@ -320,6 +360,7 @@ class LiveView:
     def _let_go(self) -> None:
         """Close the widgets, unless a page that was loaded later has nothing else."""
         if len(self._pages) > 1:
+            self._transcript.append([{"type": "over"}])
             close_tree(self._slot)
             _kept.append(self._box)
         else:

@@ -1,4 +1,4 @@
-"""What a debate says in a terminal: the live view's messages as lines, a few words of colour in them.
+"""What a debate says in a terminal: the live view's messages as lines with some colour in them.
 
 Owns wording and layout of the running transcript. Must not know threads, prompts or streams: text
 goes in as it came and comes out without anything that a terminal would obey.
@@ -15,7 +15,7 @@ from rich.text import Text
 from rt_notebook.frontends.gate_words import gate_heading, gate_hint
 from rt_notebook.frontends.live_parts import Message
 from rt_notebook.rendering.palette import ALERT
-from rt_notebook.rendering.plain import cells, clip, one_line, plain, wrap
+from rt_notebook.rendering.plain import cells, clip, cut_cells, one_line, plain, wrap
 from rt_notebook.rendering.wording import money, plural
 
 DIM: Final = Style(dim=True)
@@ -25,6 +25,8 @@ WARN: Final = Style(color=ALERT)
 LABEL: Final = 9
 """Columns of the words in front of a reply's points."""
 _INDENT: Final = "    "
+# Columns that a long head leaves for the text behind it.
+_LEAST: Final = 20
 _ASKING: Final = (f"{_INDENT}… asking ", DIM)
 _QUESTION_LIMIT: Final = 2_000
 _POINT_LIMIT: Final = 600
@@ -41,7 +43,12 @@ def hanging(head: Sequence[tuple[str, Style | None]], text: str, width: int) -> 
         text: made harmless here.
         width: columns.
     """
-    safe = [(_on_line(words), style) for words, style in head]
+    room = max(8, width - _LEAST)
+    safe: list[tuple[str, Style | None]] = []
+    for words, style in head:
+        shown = _fitted(_on_line(words), room)
+        room -= cells(shown)
+        safe.append((shown, style))
     front = "".join(words for words, _ in safe)
     lines = [Text(row) for row in wrap(plain(text), width, " " * cells(front), front)]
     place = 0
@@ -52,9 +59,26 @@ def hanging(head: Sequence[tuple[str, Style | None]], text: str, width: int) -> 
     return lines
 
 
+def flow(parts: Sequence[tuple[str, Style]], width: int) -> list[Text]:
+    """Return styled parts side by side, two columns apart; one that doesn't fit begins a line."""
+    lines = [Text("")]
+    for words, style in parts:
+        shown = _fitted(_on_line(words), width - len(_INDENT))
+        if lines[-1].plain.strip() and cells(lines[-1].plain) + 2 + cells(shown) > width:
+            lines.append(Text(_INDENT))
+        elif lines[-1].plain:
+            lines[-1].append("  ")
+        lines[-1].append(shown, style)
+    return lines
+
+
 def _on_line(words: str) -> str:
     """Return harmless words on one line, their spaces kept."""
     return plain(words[:400]).replace("\n", " ")
+
+
+def _fitted(words: str, width: int) -> str:
+    return words if cells(words) <= width else cut_cells(words, max(0, width - 1)) + "…"
 
 
 def numbered(labels: Sequence[str]) -> str:
@@ -64,8 +88,10 @@ def numbered(labels: Sequence[str]) -> str:
 
 def rule(title: str, width: int, right: str = "") -> Text:
     """Return a line with a title in it and a few words at its end."""
-    title, right = one_line(title, max(8, width - 12)), one_line(right, 60)
-    tail = f" {right} ──" if right and cells(title) + cells(right) + 12 <= width else ""
+    title = _fitted(one_line(title), max(8, width - 12))
+    right = one_line(right, 60)
+    fits = right and cells(title) + cells(right) + 12 <= width
+    tail = f" {right} ──" if fits else ""
     fill = "─" * max(2, width - cells(title) - cells(tail) - 4)
     line = Text(f"── {title} {fill}{tail}", style=DIM)
     line.stylize(Style(bold=True, dim=False), 3, 3 + len(title))
@@ -151,19 +177,19 @@ class Transcript:
         return hanging(head, f"again: {why}", width)
 
     def _reply(self, message: Message, width: int) -> list[Text]:
-        lines = hanging([self.name(message["seat"]), ("  ", None)], "", width)
-        _append(lines[0], [("  ", None), self._chip(message)])
+        head = [self.name(message["seat"]), self._chip(message)]
         if message.get("changed_from"):
-            _append(lines[0], [(f"  changed, was {one_line(message['changed_from'], 60)}", BOLD)])
+            head.append((f"changed, was {one_line(message['changed_from'], 60)}", BOLD))
         if "took_ms" in message:
-            _append(lines[0], [(f"  {message['took_ms'] / 1000:.1f} s", DIM)])
-        for error in message.get("errors", ()):
-            lines += hanging([(f"{_INDENT}not in form: ", WARN)], error, width)
-        points = self._points(message, width)
-        if not points and message.get("key") != "PASS" and message["text"].strip():
-            shown, left_out = clip(" ".join(plain(message["text"]).split()), _EXCERPT)
-            points = hanging([(_INDENT, None)], shown + ("…" if left_out else ""), width)
-        return lines + points
+            head.append((f"{message['took_ms'] / 1000:.1f} s", DIM))
+        lines = flow(head, width)
+        errors = message.get("errors", [])
+        if errors:
+            more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+            lines += hanging([(f"{_INDENT}not in form: ", WARN)], errors[0] + more, width)
+            text = one_line(message["text"], _EXCERPT)
+            return lines + (hanging([(_INDENT, None)], text, width) if text else [])
+        return lines + self._points(message, width)
 
     def _points(self, message: Message, width: int) -> list[Text]:
         lines: list[Text] = []
@@ -200,7 +226,7 @@ class Transcript:
         return [Text(row, style=style or "") for row in wrap(plain(message["text"]), width)]
 
     def _note(self, message: Message, width: int) -> list[Text]:
-        return hanging([(f"{message['source']}: ", BOLD)], message["text"], width)
+        return hanging([(f"{one_line(message['source'], 40)}: ", BOLD)], message["text"], width)
 
     def _verdict(self, message: Message, width: int) -> list[Text]:
         by = f"{one_line(message['by'], 60)} ({one_line(message['model'], 60)})"
@@ -208,13 +234,13 @@ class Transcript:
             return [Text(""), rule("Verdict", width, self._used), *hanging([_ASKING], by, width)]
         if message["state"] == "failed":
             return hanging([("the verdict failed  ", WARN)], message["message"], width)
-        line = Text("")
-        _append(line, [("verdict  ", BOLD), self._chip(message), (f"  by {by}", DIM)])
-        return [line]
+        return flow([("verdict", BOLD), self._chip(message), (f"by {by}", DIM)], width)
 
     def _concluded(self, message: Message, width: int) -> list[Text]:
         used = f" · {self._used}" if self._used else ""
-        return [Text(""), rule(f"{message['status']}: {message['text']}{used}", width)]
+        status, text = message["status"], message["text"]
+        title = text if text.startswith(status) else f"{status}: {text}"
+        return [Text(""), rule(title + used, width)]
 
     _MAKERS: Final[Mapping[str, Callable[[Transcript, Message, int], list[Text]]]] = {
         "header": _header,
@@ -229,11 +255,6 @@ class Transcript:
         "verdict": _verdict,
         "concluded": _concluded,
     }
-
-
-def _append(line: Text, words: Sequence[tuple[str, Style | None]]) -> None:
-    for text, style in words:
-        line.append(text, style)
 
 
 def _labelled(label: str, text: str, width: int, *, bullet: bool = False) -> list[Text]:
@@ -253,7 +274,7 @@ def _resolved(point: str | list[int], text: str) -> str:
 
 def _used(progress: Message) -> str:
     calls = plural(progress["calls"], "call") if progress["calls"] else ""
-    cost = money(progress["cost"]) if progress["cost"] is not None else ""
+    cost = money(progress["cost"]) if progress["cost"] else ""
     return " · ".join(filter(None, (calls, cost)))
 
 

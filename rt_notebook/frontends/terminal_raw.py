@@ -27,6 +27,11 @@ def drop_typing(stream: TextIO) -> None:
             termios.tcflush(stream.fileno(), termios.TCIFLUSH)
 
 
+def _settle(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
 class RawLine:
     """One line, edited and echoed by the terminal's driver; Ctrl-C is the driver's as well.
 
@@ -42,7 +47,7 @@ class RawLine:
         """Return a line with its end; an empty text for Ctrl-D."""
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
-        loop.add_reader(self._fd, lambda: ready.done() or ready.set_result(None))
+        loop.add_reader(self._fd, _settle, ready)
         try:
             await ready
         finally:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import sys
 import threading
 import time
@@ -26,10 +25,7 @@ from prompt_toolkit.utils import is_dumb_terminal
 from rich.console import Console
 from rich.text import Text
 
-from rt_notebook.frontends.terminal_raw import (
-    RawLine,
-    drop_typing,
-)
+from rt_notebook.frontends.terminal_raw import RawLine, drop_typing
 
 logger = logging.getLogger(__name__)
 
@@ -168,7 +164,7 @@ class Screen:
         clear_typeahead(self._input)
 
     async def _plain_line(self, label: str, closes_at: int | None) -> str:
-        self._write("".join(words for _, words in _head(label, closes_at)))
+        self._write("".join(part[1] for part in _head(label, closes_at)))
         reader = RawLine(self._stdin)
         try:
             typed = await reader.read()

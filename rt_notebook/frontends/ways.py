@@ -13,8 +13,11 @@ from rt_notebook.frontends.place import Place
 
 
 async def run_awaited(cell: DebateCell, place: Place) -> Result:
-    """Run a debate: in a kernel on the runner's loop, elsewhere on the caller's."""
-    if place.kernel is not None:
+    """Run a debate: in IPython on the runner's loop, elsewhere on the caller's.
+
+    Terminal IPython abandons its loop at Ctrl-C, a debate that runs there too.
+    """
+    if place.shell is not None:
         from rt_notebook.frontends.cell_runner import run_job_async
 
         await run_job_async(cell)

@@ -89,6 +89,8 @@ class Transcript(anywidget.AnyWidget):
             key = message["type"]
         elif message["type"] in _TURN:
             key = "turn", message["round"], message["seat"]
+        if message["type"] == "progress":
+            self._told.pop(key, None)  # it goes last: it says how things stand now
         self._told[key] = message
 
     def _hear(self, _widget: Any, content: Any, _buffers: Any) -> None:

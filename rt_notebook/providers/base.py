@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.usage import Usage
@@ -15,9 +16,11 @@ from rt_notebook.domain.usage import Usage
 Progress = Callable[[int], None]
 """Told the number of characters that have come so far."""
 
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+"""The settings and timings of a call that has none; shared, because it can't change."""
 
-@dataclass(slots=True)
-class Message:
+
+class Message(NamedTuple):
     """One message of a prompt."""
 
     role: str
@@ -38,7 +41,7 @@ class Call:
     """The round; 0 is the opening."""
     purpose: str
     """opening, critique, turn, repair, verdict, summary or research."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     """effort, temperature, max_tokens, as far as the seat sets them."""
     tools: Sequence[Callable[..., Any]] = ()
     """Functions the model may call."""
@@ -72,8 +75,19 @@ class Completion:
     """The model as the provider names it."""
     request_id: str | None = None
     """The provider's id of the request."""
-    timings: Mapping[str, float] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     """Seconds: queued, first_output."""
+
+    @property
+    def is_plain(self) -> bool:
+        """True for a text with nothing beside it."""
+        return (
+            self.tool_calls == ()
+            and self.timings is NOTHING
+            and self.usage is None
+            and self.model is None
+            and self.request_id is None
+        )
 
 
 @runtime_checkable

@@ -1,8 +1,9 @@
-"""Python functions in a seat: sync ones run in a thread of their own, async ones on the debate's loop."""
+"""Python functions in a seat: sync ones in a thread of their own, async ones on the loop."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import inspect
 import threading
@@ -16,8 +17,8 @@ from rt_notebook.providers.base import Call, Completion, Progress
 class FunctionProvider:
     """Answers calls with a function `(Call) -> str | Completion`.
 
-    A sync function runs in a daemon thread. When its call is cancelled it can't be stopped: it is abandoned, its late
-    answer is dropped, and the failure's message says that it may still run.
+    A sync function runs in a daemon thread. When its call is cancelled it can't be stopped: it is
+    abandoned, its late answer is dropped, and the failure's message says that it may still run.
     """
 
     def __init__(self, function: Callable[[Call], Any]) -> None:
@@ -29,9 +30,12 @@ class FunctionProvider:
 
     async def complete(self, call: Call, progress: Progress) -> Completion:
         """Answer one call; what the function raises fails it."""
-        answer = await self._function(call) if self._is_async else await self._in_thread(call)
-        if inspect.isawaitable(answer):  # a sync wrapper around an async function
-            answer = await answer
+        try:
+            answer = await self._function(call) if self._is_async else await self._in_thread(call)
+            if inspect.isawaitable(answer):  # a sync wrapper around an async function
+                answer = await answer
+        except SystemExit as exc:  # on the loop it would end the thread of every debate
+            raise RuntimeError(f"SystemExit: {exc}") from exc
         return answer if isinstance(answer, Completion) else Completion(answer)
 
     async def _in_thread(self, call: Call) -> Any:
@@ -53,12 +57,11 @@ class FunctionProvider:
                 value = self._function(call)
             except Exception as exc:  # carried over to the loop, where the call fails with it
                 error = RuntimeError(str(exc)) if isinstance(exc, StopIteration) else exc
-            except BaseException as exc:  # SystemExit in a user's function must not pass for silence
+            except BaseException as exc:  # SystemExit in a function must not pass for silence
                 error = RuntimeError(f"{type(exc).__name__}: {exc}")
-            try:
+            # The loop may be closed: then nobody waits for this answer.
+            with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(settle, value, error)
-            except RuntimeError:  # the loop is closed: nobody waits for this answer
-                pass
 
         threading.Thread(target=work, name=f"roundtable-{call.seat}", daemon=True).start()
         return await future

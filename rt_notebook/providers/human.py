@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +11,10 @@ from dataclasses import dataclass
 from rt_notebook.errors import UsageError
 from rt_notebook.providers.base import Call, Completion, Progress
 
+_log = logging.getLogger(__name__)
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, eq=False)
 class OpenTurn:
     """A turn that waits for a person."""
 
@@ -34,13 +37,17 @@ class Desk:
 
     def __init__(self) -> None:
         self.turns: list[OpenTurn] = []
+        """What waits for a person, oldest first."""
         self.changed: list[Callable[[], None]] = []
+        """Called whenever a turn comes or goes."""
 
     async def ask(self, call: Call) -> str:
         """Lay a turn on the desk and return the text that somebody gives."""
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         closes_at = time.time_ns() // 1_000_000 + int(call.deadline_s * 1000)
-        turn = OpenTurn(call.round, call.seat, call.purpose, call.messages[-1].text, closes_at, answer)
+        turn = OpenTurn(
+            call.round, call.seat, call.purpose, call.messages[-1].text, closes_at, answer
+        )
         self.turns.append(turn)
         self._tell()
         try:
@@ -59,11 +66,18 @@ class Desk:
             if turn.round == round and turn.seat == seat and not turn.answer.done():
                 return turn
         opened = ", ".join(f"{turn.seat} (round {turn.round})" for turn in self.turns) or "none"
-        raise UsageError(f"no turn of {seat!r} is open in round {round}; open turns: {opened}", seat=seat, round=round)
+        raise UsageError(
+            f"no turn of {seat!r} is open in round {round}; open turns: {opened}",
+            seat=seat,
+            round=round,
+        )
 
     def _tell(self) -> None:
         for listener in self.changed:
-            listener()
+            try:
+                listener()
+            except Exception:  # the edge to views: a broken one must not fail the person's turn
+                _log.exception("a view of the open turns failed")
 
 
 class HumanProvider:

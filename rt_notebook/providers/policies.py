@@ -1,4 +1,4 @@
-"""What holds for every provider: deadline, stall, size, blank answers, backoff, one limiter an account.
+"""What holds for every provider: deadline, stall, size, blank answers, backoff, limiters.
 
 These wrap providers; neither the engine nor a provider has flags for them.
 """
@@ -7,20 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, Final
 
 from rt_notebook.contract.text import is_blank
+from rt_notebook.domain.usage import Usage
 from rt_notebook.errors import CallError, one_line
 from rt_notebook.providers.base import Call, Completion, Progress, Provider
 
 MAX_ANSWER: Final = 8 * 1024 * 1024
 """Characters of an answer; a longer one is an `output_limit` failure."""
 
+MAX_PREVIEW: Final = 500
+"""Characters kept of what a tool was given and said."""
+
 BACKOFF_BASE_S: Final = 1.0
 BACKOFF_CAP_S: Final = 30.0
+
+# Timers fire up to a clock's tick early.
+_TICK_S: Final = 0.001
 
 _log = logging.getLogger(__name__)
 
@@ -39,31 +47,33 @@ async def complete_bounded(
     Raises:
         CallError: timeout, stall, empty, output_limit, protocol, or what the provider raised.
     """
-    deadline = asyncio.timeout(call.deadline_s)
+    watch = _Watch(call, progress, stall_s)
     try:
-        async with deadline:
-            if stall_s > 0:
-                completion = await _unstalled(provider, call, progress, stall_s)
-            else:
-                completion = await provider.complete(call, progress)
-    except TimeoutError as exc:
-        if deadline.expired():
-            raise CallError(_timeout_text(provider, call), kind="timeout") from exc
-        raise CallError(one_line(str(exc) or "timed out"), kind="timeout") from exc
-    except CallError:
-        raise
+        completion = await provider.complete(call, watch.told)
+    except asyncio.CancelledError:
+        kind = watch.stop()
+        if kind is None:
+            raise  # somebody ended the turn
+        raise _given_up(provider, call, kind, stall_s) from None
     except Exception as exc:
-        # The edge to foreign code: whatever a provider or a user's function raises fails this call alone.
+        # The edge to foreign code: what a provider or a user's function raises fails this call.
+        kind = watch.stop()
+        if kind in ("timeout", "stall"):  # it answered its cancellation with an error of its own
+            raise _given_up(provider, call, kind, stall_s) from exc
+        if isinstance(exc, CallError):
+            raise
         _log.debug("provider failed", exc_info=True)
-        raise CallError(one_line(f"{type(exc).__name__}: {exc}"), kind="provider") from exc
+        kind = "timeout" if isinstance(exc, TimeoutError) else "provider"
+        raise CallError(_words(exc), kind=kind) from exc
+    watch.stop()
     return _checked(completion)
 
 
 def retry_delay(error: CallError, attempt: int, retries: int, remaining_s: float) -> float | None:
     """Return seconds to wait before the next try, or None for no further try.
 
-    Exponential backoff with full jitter (Brooker, "Exponential Backoff and Jitter", AWS, 2015); a provider's own
-    `retry_after_s` is honoured as the least.
+    Exponential backoff with full jitter (Brooker, "Exponential Backoff and Jitter", AWS, 2015); a
+    provider's own `retry_after_s` is honoured as the least.
 
     Args:
         error: how this try failed.
@@ -74,12 +84,13 @@ def retry_delay(error: CallError, attempt: int, retries: int, remaining_s: float
     if not error.retryable or attempt > retries:
         return None
     ceiling = min(BACKOFF_CAP_S, BACKOFF_BASE_S * 2 ** (attempt - 1))
-    delay = max(error.retry_after_s or 0.0, random.uniform(0, ceiling))  # noqa: S311  (jitter, no secret)
+    jitter = random.uniform(0, ceiling)  # noqa: S311  (no secret)
+    delay = max(error.retry_after_s or 0.0, jitter)
     return delay if delay < remaining_s else None
 
 
 class Limiter:
-    """Bounds the calls at one vendor and account, and slows all its seats after a rate-limit answer.
+    """Bounds the calls at one vendor and account, and slows all its seats after a rate limit.
 
     Args:
         max_concurrency: calls at a time; None: no bound.
@@ -90,12 +101,16 @@ class Limiter:
         self._free_at = 0.0
 
     async def enter(self) -> None:
-        """Wait for the account's pause to end and for a slot."""
-        loop = asyncio.get_running_loop()
-        while (delay := self._free_at - loop.time()) > 0:
-            await asyncio.sleep(delay)
+        """Wait for a slot, then for the account's pause to end."""
         if self._slots is not None:
             await self._slots.acquire()
+        loop = asyncio.get_running_loop()
+        try:
+            while (delay := self._free_at - loop.time()) > 0:  # noqa: ASYNC110  (it can move on)
+                await asyncio.sleep(delay)
+        except BaseException:
+            self.leave()
+            raise
 
     def leave(self) -> None:
         """Give the slot back."""
@@ -107,53 +122,109 @@ class Limiter:
         self._free_at = max(self._free_at, asyncio.get_running_loop().time() + seconds)
 
 
-class _Stalled:
-    """Watches progress; after `stall_s` without any, `expired` is set and the waiting task is cancelled."""
+class Limited:
+    """A provider whose calls go through its account's limiter.
 
-    def __init__(self, stall_s: float, progress: Progress) -> None:
-        self._stall_s = stall_s
-        self._progress = progress
+    Args:
+        provider: who answers.
+        limiter: shared by all seats of the account.
+    """
+
+    def __init__(self, provider: Provider, limiter: Limiter) -> None:
+        self._provider = provider
+        self._limiter = limiter
+
+    async def complete(self, call: Call, progress: Progress) -> Completion:
+        """Answer one call once it is its turn; a rate limit slows everybody on the account."""
+        await self._limiter.enter()
+        try:
+            return await self._provider.complete(call, progress)
+        except CallError as error:
+            if error.kind == "rate_limit":
+                self._limiter.slow_down(error.retry_after_s or BACKOFF_BASE_S)
+            raise
+        finally:
+            self._limiter.leave()
+
+
+class _Watch:
+    """Bounds one call: cancels the task that waits for it at the deadline, or at a stall.
+
+    One timer for both, which costs half of what `asyncio.timeout` around a second watcher does.
+    """
+
+    __slots__ = (
+        "_cancelling",
+        "_ends",
+        "_handle",
+        "_kind",
+        "_last",
+        "_loop",
+        "_progress",
+        "_stall_s",
+        "_task",
+    )
+
+    def __init__(self, call: Call, progress: Progress, stall_s: float) -> None:
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
-        self._last = self._loop.time()
-        self.expired = False
+        self._cancelling = self._task.cancelling() if self._task is not None else 0
+        self._progress = progress
+        self._stall_s = stall_s
+        self._kind: str | None = None
+        self._last = now = self._loop.time()
+        self._ends = now + call.deadline_s
+        self._handle = self._loop.call_at(self._next(), self._check)
 
     def told(self, chars: int) -> None:
+        """Take note of progress and tell it on."""
         self._last = self._loop.time()
         self._progress(chars)
 
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        self._handle = self._loop.call_later(self._stall_s, self._check)
-        try:
-            yield
-        finally:
-            self._handle.cancel()
+    def stop(self) -> str | None:
+        """Stop watching; return what ended the call, or None where somebody else cancelled it.
+
+        `provider`: nobody did, the cancellation came out of the called code itself.
+        """
+        self._handle.cancel()
+        task = self._task
+        if task is None:
+            return self._kind
+        if self._kind is None:
+            return "provider" if task.cancelling() <= self._cancelling else None
+        return self._kind if task.uncancel() <= self._cancelling else None
+
+    def _next(self) -> float:
+        return min(self._ends, self._last + self._stall_s) if self._stall_s > 0 else self._ends
 
     def _check(self) -> None:
-        left = self._last + self._stall_s - self._loop.time()
-        if left > 0:
-            self._handle = self._loop.call_later(left, self._check)
+        if self._next() - self._loop.time() > _TICK_S:
+            self._handle = self._loop.call_at(self._next(), self._check)
         elif self._task is not None:
-            self.expired = True
+            late = self._ends - self._loop.time() <= _TICK_S
+            self._kind = "timeout" if late else "stall"
             self._task.cancel()
 
 
-async def _unstalled(provider: Provider, call: Call, progress: Progress, stall_s: float) -> Completion:
-    watch = _Stalled(stall_s, progress)
-    try:
-        with watch.watching():
-            return await provider.complete(call, watch.told)
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if watch.expired and task is not None and task.uncancel() == 0:
-            raise CallError(f"no progress for {stall_s:g} s", kind="stall") from None
-        raise
-
-
-def _timeout_text(provider: Provider, call: Call) -> str:
+def _given_up(provider: Provider, call: Call, kind: str, stall_s: float) -> CallError:
+    if kind == "provider":
+        return CallError("the call was cancelled from within", kind=kind)
     text = f"no answer within {call.deadline_s:g} s"
-    return f"{text}; its thread may still run" if getattr(provider, "abandons", False) else text
+    if kind == "stall":
+        text = f"no progress for {stall_s:g} s"
+    return CallError(text + still_running(provider), kind=kind)
+
+
+def still_running(provider: object) -> str:
+    """Return what to add to a failure's message where the provider can't be stopped, else ''."""
+    return "; its thread may still run" if getattr(provider, "abandons", False) else ""
+
+
+def _words(exc: Exception) -> str:
+    try:
+        return one_line(f"{type(exc).__name__}: {exc}")
+    except Exception:  # a foreign exception whose text can't be made
+        return type(exc).__name__
 
 
 def _checked(completion: Completion) -> Completion:
@@ -162,8 +233,55 @@ def _checked(completion: Completion) -> Completion:
         raise CallError(f"the answer is {type(text).__name__}, not text", kind="protocol")
     if len(text) > MAX_ANSWER:
         raise CallError(
-            f"the answer has {len(text):,} characters; {MAX_ANSWER:,} are allowed", kind="output_limit", partial=text
+            f"the answer has {len(text):,} characters; {MAX_ANSWER:,} are allowed",
+            kind="output_limit",
+            partial=text,
         )
     if is_blank(text):
         raise CallError("the answer is empty", kind="empty", partial=text)
-    return completion
+    return completion if completion.is_plain else _with_clean_facts(completion)
+
+
+def _with_clean_facts(completion: Completion) -> Completion:
+    """Drop what isn't of its type: a paid answer isn't lost over what stands beside it."""
+    # Foreign code made it: nothing but the text is known to be what the types say.
+    facts: Any = completion
+    tools = facts.tool_calls if isinstance(facts.tool_calls, list | tuple) else ()
+    timings = facts.timings if isinstance(facts.timings, Mapping) else {}
+    return Completion(
+        completion.text,
+        tuple(_tool(tool) for tool in tools if isinstance(tool, Mapping)),
+        _clean_usage(facts.usage) if isinstance(facts.usage, Usage) else None,
+        _word(facts.model),
+        _word(facts.request_id),
+        {str(name): s for name, value in timings.items() if (s := _number(value)) is not None},
+    )
+
+
+def _clean_usage(usage: Usage) -> Usage:
+    return Usage(
+        _count(usage.prompt_tokens),
+        _count(usage.completion_tokens),
+        _count(usage.cached_tokens),
+        _count(usage.reasoning_tokens),
+        _number(usage.cost),
+    )
+
+
+def _tool(tool: Mapping[Any, Any]) -> dict[str, str]:
+    return {str(key): one_line(str(value), MAX_PREVIEW) for key, value in tool.items()}
+
+
+def _word(value: object) -> str | None:
+    return one_line(value, MAX_PREVIEW) if isinstance(value, str) else None
+
+
+def _count(value: object) -> int | None:
+    return int(value) if isinstance(value, Integral) and int(value) >= 0 else None
+
+
+def _number(value: object) -> float | None:
+    if not isinstance(value, Real):
+        return None
+    number = float(value)
+    return number if math.isfinite(number) and number >= 0 else None

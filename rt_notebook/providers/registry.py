@@ -1,4 +1,7 @@
-"""The directory of doors: which provider a model string names, and what it needs. Nothing heavy is loaded here."""
+"""The directory of doors: which provider a model string names, and what it needs.
+
+Nothing heavy is loaded here.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from rt_notebook.contract.prompts import shown_names
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
@@ -52,7 +56,7 @@ def door_of(seat: Seat) -> Door:
 
 
 def check_provider(seat: Seat) -> None:
-    """Check, before any call, that a seat's provider exists and that its script or function can be loaded.
+    """Check, before any call, that a seat's provider exists and what it names can be loaded.
 
     Raises:
         SeatError: it doesn't, or can't.
@@ -61,10 +65,12 @@ def check_provider(seat: Seat) -> None:
     door_of(seat)
     if prefix == "python":
         import_function(rest)
-    elif rest.endswith(".toml"):
+    elif prefix == "scripted" and rest.endswith(".toml"):
         load_script(rest)
     elif prefix == "human" and rest:
-        raise SeatError(f"seat {seat.name!r}: model {seat.model!r}: 'human' takes nothing behind it")
+        raise SeatError(
+            f"seat {seat.name!r}: model {seat.model!r}: 'human' takes nothing behind it"
+        )
 
 
 def all_scripted(spec: DebateSpec) -> bool:
@@ -73,15 +79,26 @@ def all_scripted(spec: DebateSpec) -> bool:
 
 
 def _scripted(seat: Seat, rest: str, context: Context) -> Provider:
+    state = context.state()
     steps = load_script(rest) if rest.endswith(".toml") else seat.script
     if steps is None:
         return BelievableProvider(seat, context.state, rest)
-    return ScriptProvider(steps, _tries(context.state(), seat.name))
+    return ScriptProvider(steps, _tries(state, seat), shown_names(state.spec))
 
 
-def _tries(state: State, name: str) -> int:
-    """Count the tries that took a script's entry: finished or failed ones, not those an interrupt cut off."""
-    return sum(call.seat == name and call.outcome != "running" and not call.lost for call in state.calls.values())
+def _tries(state: State, seat: Seat) -> int:
+    """Count the tries that took a script's entry: finished or failed, not cut off by an interrupt.
+
+    A chairman who was given a seat's own script goes on where that seat ended.
+    """
+    names = {seat.name}
+    if seat is state.spec.chairman:
+        twins = [s.name for s in state.spec.seats if s.script and s.script == seat.script]
+        names = {state.chairman_name, *twins[:1]}
+    return sum(
+        call.seat in names and call.outcome != "running" and not call.lost
+        for call in state.calls.values()
+    )
 
 
 def _function(seat: Seat, rest: str, context: Context) -> Provider:
@@ -105,8 +122,9 @@ def _human(seat: Seat, rest: str, context: Context) -> Provider:
 def _unknown(seat: Seat) -> SeatError:
     prefix = seat.model.partition(":")[0]
     return SeatError(
-        f"seat {seat.name!r}: no provider is named {prefix!r}{nearest(prefix, DOORS)}; this version seats "
-        "'scripted', 'scripted:FILE.toml', 'python:module:function', functions of the notebook and 'human'",
+        f"seat {seat.name!r}: no provider is named {prefix!r}{nearest(prefix, DOORS)}; "
+        "this version seats 'scripted', 'scripted:FILE.toml', 'python:module:function', functions "
+        "of the notebook and 'human'",
         seat=seat.name,
         model=seat.model,
     )

@@ -89,12 +89,13 @@ async def play(
     spec: DebateSpec | None = None,
     background: bool = False,
     human: str | None = None,
+    refuse: str | None = None,
     **settings: Any,
 ) -> FakeCell:
     """Runs a fake debate in the running cell."""
     remember_publisher(get_ipython())
     debate = FakeDebate(spec or make_spec(), rounds or two_rounds(), **settings)
-    debate.human = human
+    debate.human, debate.error = human, refuse
     cell = FakeCell(debate, background=background)
     await run_job_async(cell)
     return cell

@@ -251,7 +251,11 @@ class FakeDebate(RecordingControl):
 
     def _take(self, *call: Any) -> Snapshot:
         assert self._loop is not None
-        super()._take(*call)
+        try:
+            super()._take(*call)
+        except UsageError:
+            self.error = None  # the next try works
+            raise
         asyncio.run_coroutine_threadsafe(self._act(*call), self._loop).result(5)
         return self.scene.snapshot()
 

@@ -135,7 +135,7 @@ class View {
     this.tick();
   }
 
-  // Once a second: what counts by itself, without any message.
+  // Twice a second: what counts by itself, without any message.
   tick() {
     const now = kernelNow();
     for (const [node, at] of this.ticking) retext(node, seconds(Math.max(0, now - at)).replace(/\.\d/, ""));
@@ -407,6 +407,12 @@ class View {
     if (open) this.announce(`It is your turn as ${message.seat}: a form is open below the debate.`);
   }
 
+  draw_confirm(message) {
+    const open = message.state === "open";
+    this.setWaiting("confirm", open);
+    this.announce(open ? "A form asks whether to start the debate." : "");
+  }
+
   // The form takes no focus by itself; this is for who wants to go there.
   goToForm() {
     const button = make("button", "rt-go", "Go to the form");
@@ -469,18 +475,24 @@ class View {
 
   draw_concluded(message) {
     this.endedAt = message.at;
-    this.openGate = null;
-    for (const key of [...shared.waiting]) if (key.startsWith(`${this.uid} `)) shared.waiting.delete(key);
-    showMark();
-    for (const node of this.live.querySelectorAll(".rt-card-work")) node.classList.add("rt-card-idle");
-    for (const node of this.ticking.keys()) node.remove();
-    this.ticking.clear();
+    this.draw_over();
     if (!this.end.querySelector(".rt-verdict") && message.tally.length) {
       const box = put(this.end, make("section", "rt-verdict")).lastChild;
       put(box, make("div", "rt-verdict-title", "Where the seats stand"), this.tally(message.tally));
     }
     this.line("rt-line-info", `The debate is over: ${message.text}.`);
     this.announce(`The debate is over: ${message.text}.`);
+  }
+
+  // Nothing comes any more: nobody waits, nothing counts.
+  draw_over() {
+    this.openGate = null;
+    this.gateLine?.querySelector(".rt-go")?.remove();
+    this.endedAt ??= kernelNow();
+    for (const node of this.live.querySelectorAll(".rt-card-work")) node.classList.add("rt-card-idle");
+    for (const node of this.ticking.keys()) node.remove();
+    this.ticking.clear();
+    this.remove();
   }
 
   remove() {
@@ -628,7 +640,7 @@ function install() {
   window.addEventListener("keydown", onKey, true);
   window.addEventListener("click", onClick, true);
   window.addEventListener("input", onInput, true);
-  setInterval(tick, 1000);
+  setInterval(tick, 500);
   const title = document.querySelector("title");
   // The front end sets its own title whenever tabs change.
   if (title) new MutationObserver(showMark).observe(title, { childList: true });

@@ -1,0 +1,188 @@
+"""What is known of a debate at one revision: plain fields, and simple questions about them.
+
+How events change the fields stands in `folding`; `state` joins the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rt_notebook.domain.gate import Gate, Note, Question, merged_questions, question_key
+from rt_notebook.domain.positions import Position
+from rt_notebook.domain.reply import VerdictText
+from rt_notebook.domain.spec import CHAIRMAN_NAME, DebateSpec
+from rt_notebook.domain.turn import Call, Turn
+from rt_notebook.domain.usage import Tally
+
+LIVE: Final = frozenset({"researching", "running", "waiting", "verdict"})
+"""Statuses of a debate that some process runs, or ran when it died."""
+
+NOT_STARTED: Final = -1
+"""The round of a debate whose opening hasn't begun."""
+
+
+@dataclass(slots=True)
+class StateFields:
+    """What is known of a debate after its first `revision` events."""
+
+    id: str
+    """The debate's id."""
+    spec: DebateSpec
+    """Its definition, limits changed by a resume included."""
+    created_at: int
+    """Milliseconds since 1970 UTC."""
+    unattended: bool = False
+    """True when nobody is asked."""
+    source: str = "person"
+    """Who started it: person, agent or process."""
+    status: str = "running"
+    """One of the running states of a review."""
+    stop_reason: str | None = None
+    """Why it ended; None while it runs."""
+    revision: int = 0
+    """Number of the last event."""
+    updated_at: int = 0
+    """Time of the last event, milliseconds since 1970 UTC."""
+    round: int = NOT_STARTED
+    """The current round; 0 is the opening."""
+    rounds: int = 0
+    """Critique rounds planned, those that a person added at a consensus included."""
+    turns: list[dict[str, Turn]] = field(default_factory=list)
+    """By round, then by seat."""
+    calls: dict[str, Call] = field(default_factory=dict)
+    """All tries by id, in order of their start."""
+    gates: list[Gate] = field(default_factory=list)
+    """All gates in order."""
+    notes: list[Note] = field(default_factory=list)
+    """What people said, in order."""
+    answered: dict[str, Note] = field(default_factory=dict)
+    """Answers by the question's normal form."""
+    positions: dict[str, Position] = field(default_factory=dict)
+    """Each seat's latest valid stance that isn't a pass."""
+    history: dict[str, list[Position]] = field(default_factory=dict)
+    """Each seat's positions as they were taken, in round order."""
+    down: dict[str, str] = field(default_factory=dict)
+    """Seats that aren't asked again until resume, with the error kind."""
+    consensus_round: int | None = None
+    """The last round after which everybody agreed."""
+    ending: str | None = None
+    """The reason that leads to the verdict, once an event settled it."""
+    limit: dict[str, Any] | None = None
+    """The limit that was reached: limit, used, bound."""
+    finish_asked: bool = False
+    """True once a person asked for the verdict."""
+    stop_asked: bool = False
+    """True once a person asked to stop."""
+    verdict_status: str = "none"
+    """none, ready, failed or skipped."""
+    verdict: VerdictText | None = None
+    """The chairman's words as read, once ready."""
+    verdict_calls: list[Call] = field(default_factory=list)
+    """The chairman's tries since the verdict was last asked for."""
+    verdict_error: str | None = None
+    """Why the verdict failed."""
+    usage: Tally = field(default_factory=Tally)
+    """Totals of the debate."""
+    seat_usage: dict[str, Tally] = field(default_factory=dict)
+    """Totals by seat; the chairman under its own name."""
+    vendor_usage: dict[str, Tally] = field(default_factory=dict)
+    """Totals by vendor."""
+    unknown_kinds: dict[str, int] = field(default_factory=dict)
+    """Kinds of events that this version doesn't know, with their counts; kept, without effect."""
+    verdict_asked: bool = False
+    """True from the chairman's first call to the conclusion, an interruption included."""
+    wire_ids: dict[str, str] = field(default_factory=dict)
+    """ASCII id by seat name."""
+    chairman_name: str = CHAIRMAN_NAME
+    """The name under which the chairman's calls stand; no seat's name."""
+
+    @property
+    def live(self) -> bool:
+        """True while the debate is (or was, at its process's death) at work."""
+        return self.status in LIVE
+
+    @property
+    def gate(self) -> Gate | None:
+        """The open gate, or None."""
+        return self.gates[-1] if self.gates and self.gates[-1].why is None else None
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """Names of the seats that aren't counted."""
+        return frozenset(seat.name for seat in self.spec.seats if seat.hidden)
+
+    @property
+    def completed_rounds(self) -> int:
+        """Critique rounds in which every seat replied, passed or failed; one cut short isn't."""
+        return sum(
+            self.round_complete(number) and not any(turn.cut_short for turn in turns.values())
+            for number, turns in enumerate(self.turns)
+            if number > 0
+        )
+
+    def round_complete(self, number: int) -> bool:
+        """True when every seat's turn in this round is settled."""
+        if not 0 <= number < len(self.turns):
+            return False
+        turns = self.turns[number]
+        return len(turns) == len(self.spec.seats) and all(turn.final for turn in turns.values())
+
+    def turns_of(self, number: int) -> list[Turn]:
+        """Return the turns of a round in seat order; seats not asked yet are left out."""
+        turns = self.turns[number] if 0 <= number < len(self.turns) else {}
+        return [turns[seat.name] for seat in self.spec.seats if seat.name in turns]
+
+    def counted_turns(self, number: int) -> list[Turn]:
+        """Return the turns of a round whose seats count, in seat order."""
+        hidden = self.hidden
+        return [turn for turn in self.turns_of(number) if turn.seat not in hidden]
+
+    def questions_of(self, number: int) -> list[Question]:
+        """Return what a round's seats ask and nobody answered in an earlier gate."""
+        earlier = {key: note for key, note in self.answered.items() if note.round < number}
+        return merged_questions(self.turns_of(number), self.hidden, earlier)
+
+    def open_questions(self, before: int | None = None) -> list[Question]:
+        """Return the questions that nobody answered, oldest first, each once.
+
+        Args:
+            before: only those of the rounds before this one; None: all.
+        """
+        found: dict[str, Question] = {}
+        for number in range(len(self.turns) if before is None else min(before, len(self.turns))):
+            for question in merged_questions(self.turns_of(number), self.hidden, self.answered):
+                found.setdefault(question_key(question.text), question)
+        return list(found.values())
+
+    def latest_replies(self, before: int | None = None) -> dict[str, Turn]:
+        """Return each seat's last turn whose reply isn't a pass, in seat order.
+
+        Args:
+            before: only turns of the rounds before this one; None: all.
+        """
+        rounds = self.turns if before is None else self.turns[:before]
+        return self._latest(rounds, lambda turn: turn.reply is not None and not turn.reply.passed)
+
+    def final_replies(self) -> dict[str, Turn]:
+        """Return the turn that each seat's position stands on, in seat order.
+
+        A seat without a position is there with what it said last, readable or not.
+        """
+        stated = self._latest(self.turns, lambda turn: turn.usable)
+        said = self.latest_replies()
+        names = (seat.name for seat in self.spec.seats)
+        return {name: stated.get(name) or said[name] for name in names if name in said}
+
+    def _latest(
+        self, rounds: Sequence[dict[str, Turn]], fits: Callable[[Turn], bool]
+    ) -> dict[str, Turn]:
+        found: dict[str, Turn] = {}
+        for seat in self.spec.seats:
+            for turns in reversed(rounds):
+                turn = turns.get(seat.name)
+                if turn is not None and fits(turn):
+                    found[seat.name] = turn
+                    break
+        return found

@@ -1,0 +1,130 @@
+"""The database's form and how an older one becomes the present one.
+
+Owns the schema. A migration that was released is never changed: a new form is a new entry at the
+list's end, and every entry leaves all rows readable.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from rt_notebook.errors import StoreError
+
+APPLICATION_ID: Final = 0x52544E42
+"""Marks our databases (`RTNB`), so that another program's is never written to."""
+
+# Numbers stand in for ids in events, so that the index over them stays small; events are a plain
+# row table, so that a commit appends to a few pages however many debates it serves.
+_FIRST: Final = (
+    """
+    CREATE TABLE debates (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        title TEXT NOT NULL,
+        brief TEXT NOT NULL,
+        seats TEXT NOT NULL,
+        status TEXT NOT NULL,
+        stop_reason TEXT,
+        pick TEXT,
+        verdict_asked INTEGER NOT NULL DEFAULT 0,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        revision INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX debates_by_status ON debates (status)",
+    "CREATE INDEX debates_by_brief ON debates (brief)",
+    """
+    CREATE TABLE events (
+        debate INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        v INTEGER NOT NULL,
+        body TEXT NOT NULL
+    )
+    """,
+    # Two writers of one debate can't both have their event: the second breaks this.
+    "CREATE UNIQUE INDEX events_by_number ON events (debate, seq)",
+    """
+    CREATE TABLE leases (
+        claim INTEGER PRIMARY KEY,
+        debate INTEGER NOT NULL UNIQUE,
+        pid INTEGER NOT NULL,
+        host TEXT NOT NULL,
+        boot TEXT NOT NULL,
+        started INTEGER NOT NULL,
+        beat INTEGER NOT NULL
+    )
+    """,
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST,)
+"""Statements by version, from 1."""
+
+VERSION: Final = len(MIGRATIONS)
+"""The version of the present form, kept in `user_version`."""
+
+
+def migrate(connection: sqlite3.Connection, place: str) -> None:
+    """Bring the database to the present form; several processes may try at once.
+
+    Args:
+        connection: in autocommit mode.
+        place: the file, for messages.
+
+    Raises:
+        StoreError: the database is of a newer version, or another program's.
+    """
+    if checked_version(connection, place) == VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Again, now that nobody else can be at it.
+        for statements in MIGRATIONS[_checked(connection, place) :]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def checked_version(connection: sqlite3.Connection, place: str) -> int:
+    """Return the version of the database's form, 0 for a new one; reads only.
+
+    Raises:
+        StoreError: the database is of a newer version, or another program's.
+    """
+    # One transaction, so that what is read fits together while another process migrates.
+    connection.execute("BEGIN")
+    try:
+        return _checked(connection, place)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _checked(connection: sqlite3.Connection, place: str) -> int:
+    used = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    if (version or used) and application != APPLICATION_ID:
+        raise StoreError(
+            f"{place} is another program's database; nothing was written to it: "
+            "choose another place with store=PATH or RT_NOTEBOOK_STORE",
+            fault="foreign",
+            place=place,
+        )
+    if version > VERSION:
+        raise StoreError(
+            f"the store {place} has form {version}; this version knows up to {VERSION}: "
+            "upgrade rt-notebook, or choose another place with store=PATH or RT_NOTEBOOK_STORE",
+            fault="newer",
+            place=place,
+            version=version,
+        )
+    return version

@@ -1,0 +1,259 @@
+"""One SQLite file: making and opening it, its journal, and one connection for each thread.
+
+A connection is used on its own thread only: the thread of a debate's loop writes on it, any other
+thread reads on its own, and in a write-ahead log neither waits for the other. Transactions are
+begun and ended here in so many words; the module's implicit ones are off.
+
+Must not know what is in the tables.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from rt_notebook.errors import StoreError
+from rt_notebook.store.file_systems import network_file_system
+from rt_notebook.store.migrations import checked_version, migrate
+from rt_notebook.store.sqlite_faults import code_of, explain, explain_os, explained
+
+BUSY_S: Final = 10.0
+"""Seconds that a write waits for another process's write."""
+
+Connect = Callable[[Path], sqlite3.Connection]
+"""Opens the file, in autocommit mode and closable by any thread."""
+
+_WAL: Final = "wal"
+_ROLLBACK: Final = "delete"
+# A write-ahead log that has grown beyond this is cut back when it is empty again.
+_WAL_BYTES: Final = 16 * 1024 * 1024
+_RETRY_S: Final = 0.01
+# What SQLite says where it can't have the shared memory that a write-ahead log needs.
+_NO_SHARED_MEMORY: Final = frozenset(
+    {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_IOERR}
+)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a file that exists or can be made."""
+    return sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+
+
+class _Held:
+    """A thread's connection; closed when the thread ends."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.pid = os.getpid()
+        self.power = False
+
+    def close(self) -> None:
+        # Closing what a parent process opened would end the parent's locks.
+        if self.pid == os.getpid():
+            self.connection.close()
+
+    __del__ = close
+
+
+class Database:
+    """A file and this process's connections to it.
+
+    Args:
+        path: absolute; the file and its folder are made for this user alone if they don't exist.
+        opener: opens a connection.
+
+    Raises:
+        StoreError: it can't be made, opened or read; what was there is left as it was.
+    """
+
+    def __init__(self, path: Path, opener: Connect = connect) -> None:
+        self.path = path
+        self.place = str(path)
+        self.notes: list[str] = []
+        self.epoch = 0
+        """Counts the leases that this process moved outside of the writers."""
+        self._opener = opener
+        self._gone: str | None = None
+        self._prepared = False
+        self._make_file()
+        self._identity = self._stat()
+        self._forget()
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+        _DATABASES.add(self)
+
+    @property
+    def usable(self) -> bool:
+        """True while it is open and the file is still the one that was opened."""
+        self.check_file()
+        return self._gone is None
+
+    def connection(self) -> sqlite3.Connection:
+        """Return the calling thread's connection."""
+        return self._held().connection
+
+    @contextmanager
+    def transaction(self, power: bool = False) -> Iterator[sqlite3.Connection]:
+        """Write on the calling thread's connection: all of it or nothing.
+
+        Args:
+            power: wait until the disk has it, so that it survives the machine's end.
+
+        Raises:
+            StoreError: it can't be written.
+            sqlite3.IntegrityError: a row is there already; nothing was written.
+        """
+        held = self._held()
+        connection = held.connection
+        try:
+            if power is not held.power:
+                self._set_power(held, power)
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.Error as error:
+            raise explain(error, self.place) from error
+        finally:
+            # Some faults (a full disk) make SQLite roll back by itself.
+            if connection.in_transaction:
+                with suppress(sqlite3.Error):  # the fault that led here is the one to tell
+                    connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        self._gone = "was closed"
+        for held in list(self._all):
+            held.close()
+
+    def check_file(self) -> None:
+        """Find out whether the file was taken away; from then on nothing is written any more."""
+        if self._gone is None and self._stat() != self._identity:
+            # SQLite would go on writing into a file that nobody can find.
+            self._gone = "was removed or replaced while it was in use"
+
+    def _prepare(self) -> None:
+        with explained(self.place):
+            connection = self.connection()
+            self._choose_journal(connection)
+            migrate(connection, self.place)
+            _tune(connection)
+        self._prepared = True
+
+    def _forget(self) -> None:
+        self._local = threading.local()
+        self._all: weakref.WeakSet[_Held] = weakref.WeakSet()
+
+    def _held(self) -> _Held:
+        if self._gone is not None:
+            raise StoreError(f"the store {self.place} {self._gone}", fault="gone")
+        held: _Held | None = getattr(self._local, "held", None)
+        if held is None:
+            with explained(self.place):
+                held = _Held(self._opener(self.path))
+                if self._prepared:
+                    _tune(held.connection)
+            self._local.held = held
+            self._all.add(held)
+        return held
+
+    def _set_power(self, held: _Held, power: bool) -> None:
+        held.connection.execute(f"PRAGMA synchronous = {'FULL' if power else 'NORMAL'}")
+        # macOS: a plain fsync leaves it in the drive's cache.
+        held.connection.execute(f"PRAGMA fullfsync = {int(power)}")
+        held.power = power
+
+    def _make_file(self) -> None:
+        try:
+            # Only what is made here gets its mode; a folder that was there is its owner's matter.
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # SQLite gives the -wal and -shm beside it the same mode. The file is never opened
+            # here when it is there: closing it would end the locks of this process's connections.
+            if not self.path.exists():
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError as error:
+            if not self.path.is_file():
+                raise explain_os(error, self.place) from error
+        except OSError as error:
+            raise explain_os(error, self.place) from error
+        if not self.path.is_file():
+            raise StoreError(f"the store {self.place} is no file", fault="open", place=self.place)
+
+    def _stat(self) -> tuple[int, int] | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _choose_journal(self, connection: sqlite3.Connection) -> None:
+        network = network_file_system(self.path)
+        try:
+            mode = self._set_journal(connection, _ROLLBACK if network else _WAL)
+        except sqlite3.OperationalError as error:
+            if code_of(error) not in _NO_SHARED_MEMORY:
+                raise
+            mode = self._give_up_log(connection)
+        if mode == _WAL:
+            return
+        where = f"a network file system ({network})" if network else "a file system"
+        self.notes.append(
+            f"the store {self.place} is on {where} where a write-ahead log can't work: a rollback "
+            "journal is used, so that readers and writers wait for one another"
+        )
+
+    def _give_up_log(self, connection: sqlite3.Connection) -> str:
+        # In this mode the log's index is in this process's memory, so that a log which is there
+        # can be emptied and given up.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        try:
+            return self._set_journal(connection, _ROLLBACK)
+        finally:
+            connection.execute("PRAGMA locking_mode = NORMAL")
+
+    def _set_journal(self, connection: sqlite3.Connection, wanted: str) -> str:
+        deadline = time.monotonic() + BUSY_S
+        while True:
+            try:
+                # Before the first write: the file may be another program's.
+                checked_version(connection, self.place)
+                found: str = connection.execute("PRAGMA journal_mode").fetchone()[0]
+                if found != wanted:
+                    found = connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()[0]
+                return found
+            except sqlite3.OperationalError as error:
+                if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                # SQLite doesn't wait by itself for this lock, while others open the file as well.
+                time.sleep(_RETRY_S)
+
+
+def _tune(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
+
+
+_DATABASES: Final[weakref.WeakSet[Database]] = weakref.WeakSet()
+_INHERITED: Final[list[object]] = []
+
+
+def _after_fork() -> None:
+    # A child must not use or close a parent's connections (SQLite, "How to corrupt", 2.6).
+    for database in list(_DATABASES):
+        _INHERITED.extend([database._local, *database._all])
+        database._forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,90 @@
+"""What SQLite's errors mean to a person: one line that names the file and the way out.
+
+Must not decide what happens next; nothing is retried, moved or deleted here.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from rt_notebook.errors import StoreError, one_line
+
+_ELSEWHERE: Final = "choose another place with store=PATH or RT_NOTEBOOK_STORE"
+
+# By primary result code (the low byte of the extended one).
+_FAULTS: Final[dict[int, tuple[str, str]]] = {
+    sqlite3.SQLITE_FULL: (
+        "full",
+        f"can't grow, the disk or a quota is full: free some space, or {_ELSEWHERE}",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "readonly",
+        f"is read-only: make the file and its folder writable, or {_ELSEWHERE}",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "damaged",
+        "is damaged and was left as it is: move it aside (with its -wal and -shm) and recover what "
+        f"is readable with the sqlite3 tool's .recover, or {_ELSEWHERE}",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        "damaged",
+        f"is no database, or a damaged one, and was left as it is: move it aside, or {_ELSEWHERE}",
+    ),
+    sqlite3.SQLITE_BUSY: (
+        "busy",
+        "was locked by another process for too long: end what holds it, then try again",
+    ),
+    sqlite3.SQLITE_LOCKED: (
+        "busy",
+        "was locked by another process for too long: end what holds it, then try again",
+    ),
+    sqlite3.SQLITE_PROTOCOL: (
+        "locking",
+        f"is on a file system whose locks don't work: {_ELSEWHERE}",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "open",
+        f"can't be opened: check the permissions of the file and its folder, or {_ELSEWHERE}",
+    ),
+    sqlite3.SQLITE_PERM: (
+        "open",
+        f"can't be opened: check the permissions of the file and its folder, or {_ELSEWHERE}",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "io",
+        f"can't be read or written: check the disk and its free space, or {_ELSEWHERE}",
+    ),
+}
+
+
+def code_of(error: sqlite3.Error) -> int:
+    """Return SQLite's primary result code, 0 where the error came from the Python module."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
+
+
+def explain(error: sqlite3.Error, place: str) -> StoreError:
+    """Return what a person is told instead of `error`."""
+    fault, advice = _FAULTS.get(code_of(error), ("other", "can't be used"))
+    detail = one_line(str(error), 200)
+    return StoreError(f"the store {place} {advice} ({detail})", fault=fault, place=place)
+
+
+def explain_os(error: OSError, place: str) -> StoreError:
+    """Return what a person is told where the file or its folder can't be made."""
+    detail = one_line(error.strerror or str(error), 200)
+    return StoreError(
+        f"the store {place} can't be made: {detail}; {_ELSEWHERE}", fault="open", place=place
+    )
+
+
+@contextmanager
+def explained(place: str) -> Iterator[None]:
+    """Turn SQLite's errors into ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explain(error, place) from error

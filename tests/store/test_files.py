@@ -1,0 +1,294 @@
+"""The file: who may read it, how it is opened, what is refused and left alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from rt_notebook.errors import StoreError
+from rt_notebook.store import migrations
+from rt_notebook.store.file_systems import network_file_system
+from rt_notebook.store.log import Store
+from rt_notebook.store.migrations import MIGRATIONS, VERSION
+from rt_notebook.store.sqlite import SqliteStore, open_store
+from rt_notebook.store.sqlite_database import connect
+from tests.store.samples import created, event, nothing, opened, run, seqs, write
+
+MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+30 22 0:26 / /home rw shared:2 master:1 - nfs4 server:/home rw,vers=4.2
+31 30 8:2 / /home/local\040disk rw - xfs /dev/sdb1 rw
+32 22 0:40 / /mnt/cloud rw - fuse.sshfs host: rw
+"""
+
+
+@pytest.fixture
+def _open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def _without_shared_memory(path: Path) -> sqlite3.Connection:
+    # SQLite's own file system layer for places that have no shared memory.
+    place = f"file:{path}?vfs=unix-dotfile"
+    return sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
+
+
+@pytest.mark.usefixtures("_open_umask")
+def test_files_are_for_their_owner_alone(path: Path) -> None:
+    with opened(path) as store:
+        write(store, created("d"))
+        modes = {found.name: found.stat().st_mode & 0o777 for found in path.parent.iterdir()}
+    assert modes == {"debates.db": 0o600, "debates.db-wal": 0o600, "debates.db-shm": 0o600}
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.usefixtures("_open_umask")
+def test_folder_that_was_there_keeps_mode(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with opened(tmp_path / "debates.db"):
+        assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_place_is_opened_once(path: Path, tmp_path: Path) -> None:
+    store = open_store(path)
+    assert open_store(str(path)) is store
+    assert open_store(path.parent) is store
+    assert open_store(tmp_path / "other.db") is not store
+    store.close()
+    again = open_store(path)
+    assert again is not store
+    assert again.debates() == []
+    again.close()
+
+
+def test_store_fits_its_interface(store: SqliteStore) -> None:
+    interface: Store = store
+    assert interface.notes == []
+    assert interface.place.endswith("debates.db")
+
+
+def test_closed_store_says_so(store: SqliteStore) -> None:
+    store.close()
+    with pytest.raises(StoreError, match="was closed"):
+        store.debates()
+
+
+def test_removed_file_is_noticed(path: Path, store: SqliteStore) -> None:
+    """SQLite itself would go on writing into a file that nobody can find."""
+
+    async def main() -> None:
+        log = store.log("d")
+        await log.append([created("d")], nothing)
+        shutil.rmtree(path.parent)
+        assert not store.database.usable
+        with pytest.raises(StoreError, match="was removed or replaced while it was in use"):
+            await log.append([event("d", 2)], pytest.fail)
+
+    run(main())
+    with opened(path) as fresh:
+        assert fresh.debates() == []
+
+
+@pytest.mark.parametrize("content", [b"# my notebook\n" * 400, b"SQLite format 3\0" + b"x" * 8000])
+def test_file_that_is_no_database_is_left_alone(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(
+        StoreError, match=f"{path} is no database.*left as it is.*store=PATH"
+    ) as caught:
+        SqliteStore(path)
+    assert caught.value.facts["fault"] == "damaged"
+    assert path.read_bytes() == content
+    assert [found.name for found in path.parent.iterdir()] == ["debates.db"]
+
+
+def test_damaged_page_is_reported_and_left(path: Path) -> None:
+    with opened(path) as store:
+        write(store, created("d"), *(event("d", seq) for seq in range(2, 400)))
+    content = bytearray(path.read_bytes())
+    content[3 * 4096 :] = b"\xee" * (len(content) - 3 * 4096)
+    path.write_bytes(content)
+    with opened(path) as store:
+        with pytest.raises(StoreError, match=r"is damaged and was left as it is.*\.recover") as e:
+            store.events("d")
+        assert e.value.facts["fault"] == "damaged"
+
+        async def main() -> None:
+            with pytest.raises(StoreError, match="is damaged"):
+                await store.log("e").append([created("e")], pytest.fail)
+
+        run(main())
+    assert path.read_bytes() == content
+
+
+def test_folder_in_place_of_file_is_refused(path: Path) -> None:
+    path.mkdir(parents=True)
+    with pytest.raises(StoreError, match="is no file"):
+        SqliteStore(path)
+
+
+def test_file_in_place_of_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="can't be made: "):
+        SqliteStore(tmp_path / "file" / "debates.db")
+
+
+def test_foreign_database_is_not_written_to(path: Path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE bookmarks (url TEXT)")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="another program's database"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
+
+
+def test_newer_database_is_refused(path: Path) -> None:
+    with opened(path) as store:
+        store.database.connection().execute(f"PRAGMA user_version = {VERSION + 1}")
+    with pytest.raises(StoreError, match=f"has form {VERSION + 1}.*upgrade rt-notebook"):
+        SqliteStore(path)
+
+
+def test_older_database_is_migrated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(path) as store:
+        write(store, created("d"))
+    later = (*MIGRATIONS, ("CREATE TABLE commands (debate INTEGER, body TEXT)",))
+    monkeypatch.setattr(migrations, "MIGRATIONS", later)
+    monkeypatch.setattr(migrations, "VERSION", len(later))
+    for _ in range(2):
+        with opened(path) as store:
+            connection = store.database.connection()
+            assert connection.execute("PRAGMA user_version").fetchone() == (VERSION + 1,)
+            assert connection.execute("SELECT count(*) FROM commands").fetchone() == (0,)
+            assert seqs(store, "d") == [1]
+
+
+def test_broken_migration_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(path) as store:
+        write(store, created("d"))
+    later = (*MIGRATIONS, ("CREATE TABLE commands (debate INTEGER)", "CREATE TABLE nonsense"))
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", later)
+        patch.setattr(migrations, "VERSION", len(later))
+        with pytest.raises(StoreError, match="incomplete input"):
+            SqliteStore(path)
+    with opened(path) as store:
+        tables = store.database.connection().execute("SELECT name FROM sqlite_master").fetchall()
+        assert ("commands",) not in tables
+        assert seqs(store, "d") == [1]
+
+
+@pytest.mark.parametrize("was_wal", [False, True])
+def test_without_shared_memory_falls_back(path: Path, was_wal: bool) -> None:
+    if was_wal:
+        with opened(path) as store:
+            write(store, created("old"))
+    store = SqliteStore(path, _without_shared_memory)
+    assert [note for note in store.notes if "a rollback journal is used" in note] == store.notes
+    assert len(store.notes) == 1
+    write(store, created("d"), event("d", 2))
+    assert seqs(store, "d") == [1, 2]
+    assert store.database.connection().execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert not path.with_name("debates.db-wal").exists()
+    assert len(store.debates()) == 1 + was_wal
+    store.close()
+
+
+def test_network_mount_gets_rollback_journal(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite would take its log there, and another host would not see the shared memory."""
+    monkeypatch.setattr(
+        "rt_notebook.store.sqlite_database.network_file_system", lambda path: "nfs4"
+    )
+    with opened(path) as store:
+        assert "on a network file system (nfs4)" in store.notes[0]
+        write(store, created("d"))
+        assert store.database.connection().execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/var/debates.db", None),
+        ("/home/ann/debates.db", "nfs4"),
+        ("/home/local disk/debates.db", None),
+        ("/homestead/debates.db", None),
+        ("/mnt/cloud/a/b.db", "fuse.sshfs"),
+    ],
+)
+def test_mounts_tell_network_file_systems(path: str, kind: str | None) -> None:
+    assert network_file_system(Path(path), MOUNTS) == kind
+
+
+def test_unknown_mounts_mean_no_network(tmp_path: Path) -> None:
+    assert network_file_system(tmp_path, "") is None
+    assert network_file_system(tmp_path, "nonsense\n1 2 3 - \n") is None
+
+
+def test_writing_waits_for_other_writer(path: Path, store: SqliteStore) -> None:
+    ready, go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with closing(connect(path)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            ready.set()
+            go.wait()
+            other.execute("COMMIT")
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    ready.wait()
+    threading.Timer(0.05, go.set).start()
+    write(store, created("d"))
+    thread.join()
+    assert go.is_set()
+    assert seqs(store, "d") == [1]
+
+
+def test_reading_never_waits_for_writer(path: Path, store: SqliteStore) -> None:
+    write(store, created("d"))
+    with closing(connect(path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("DELETE FROM events")
+        impatient = SqliteStore(path, _impatient)
+        assert seqs(impatient, "d") == [1]
+        assert [row.id for row in impatient.debates()] == ["d"]
+        impatient.close()
+
+
+def _impatient(path: Path) -> sqlite3.Connection:
+    connection = connect(path)
+    connection.execute("PRAGMA busy_timeout = 0")
+    return connection
+
+
+def test_thread_that_ends_closes_its_connection(store: SqliteStore) -> None:
+    for _ in range(5):
+        thread = threading.Thread(target=store.debates)
+        thread.start()
+        thread.join()
+    assert len(store.database._all) == 1
+
+
+def test_forked_child_opens_its_own(path: Path, store: SqliteStore) -> None:
+    write(store, created("d"))
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            assert len(store.database._all) == 0
+            write(store, created("from-child"))
+            code = 0 if seqs(store, "d") == [1] else 2
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    write(store, created("from-parent"))
+    assert [row.id for row in store.debates()] == ["from-parent", "from-child", "d"]
