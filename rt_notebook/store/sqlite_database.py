@@ -51,13 +51,10 @@ class _Held:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self.pid = os.getpid()
         self.power = False
 
     def close(self) -> None:
-        # Closing what a parent process opened would end the parent's locks.
-        if self.pid == os.getpid():
-            self.connection.close()
+        self.connection.close()
 
     __del__ = close
 

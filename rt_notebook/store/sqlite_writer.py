@@ -149,8 +149,7 @@ class Writer:
                 _refuse(append, StoreError(f"the store failed: {error!r}"))
             raise
         finally:
-            for append in batch:
-                self._settle(append)
+            self._settle_all(batch)
 
     def _write(self, batch: list[Append]) -> bool:
         """Write a group in one transaction; False: nothing is written, write them one by one."""
@@ -172,6 +171,17 @@ class Writer:
                 _refuse(append, error)
         return True
 
+    def _settle_all(self, batch: list[Append]) -> None:
+        raised: BaseException | None = None
+        for append in batch:
+            try:
+                self._settle(append)
+            except BaseException as error:
+                # Ctrl-C in somebody's view ends the loop, but the others' events are stored too.
+                raised = error
+        if raised is not None:
+            raise raised
+
     def _settle(self, append: Append) -> None:
         future = append.future
         if append.error is not None:
@@ -189,9 +199,10 @@ class Writer:
                 self.loop.call_exception_handler(context)
             else:
                 future.set_exception(error)
-        # Whoever waited may have been cancelled; the event is stored and has had its effect.
-        if not future.done():
-            future.set_result(None)
+        finally:
+            # Whoever waited may have been cancelled; the event is stored and has had its effect.
+            if not future.done():
+                future.set_result(None)
 
     def _beat(self) -> None:
         self._timer = None

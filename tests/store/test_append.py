@@ -146,6 +146,25 @@ def test_failing_effect_reaches_its_waiter_only(store: SqliteStore) -> None:
     assert seqs(store, "a") == [1]
 
 
+def test_interrupt_in_effect_spares_the_others(store: SqliteStore) -> None:
+    done: list[str] = []
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    async def main() -> None:
+        log, other = store.log("a"), store.log("b")
+        first = log.append([created("a")], interrupt)
+        second = other.append([created("b")], lambda: done.append("b"))
+        await first
+        await second
+
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+        run(main())
+    assert done == ["b"]
+    assert [row.id for row in store.debates()] == ["b", "a"]
+
+
 def test_body_that_is_no_json_fails_alone(store: SqliteStore) -> None:
     async def main() -> None:
         fine = store.log("b").append([created("b")], nothing)

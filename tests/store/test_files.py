@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import os
 import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rt_notebook.errors import StoreError
-from rt_notebook.store import migrations
+from rt_notebook.store import migrations, sqlite_writer
 from rt_notebook.store.file_systems import network_file_system
 from rt_notebook.store.log import Store
 from rt_notebook.store.migrations import MIGRATIONS, VERSION
@@ -22,8 +26,8 @@ from rt_notebook.store.sqlite_database import connect
 from tests.store.samples import created, event, nothing, opened, run, seqs, write
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
-30 22 0:26 / /home rw shared:2 master:1 - nfs4 server:/home rw,vers=4.2
 31 30 8:2 / /home/local\040disk rw - xfs /dev/sdb1 rw
+30 22 0:26 / /home rw shared:2 master:1 - nfs4 server:/home rw,vers=4.2
 32 22 0:40 / /mnt/cloud rw - fuse.sshfs host: rw
 """
 
@@ -95,6 +99,22 @@ def test_removed_file_is_noticed(path: Path, store: SqliteStore) -> None:
     run(main())
     with opened(path) as fresh:
         assert fresh.debates() == []
+
+
+def test_heartbeat_notices_removed_file(
+    path: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_writer, "BEAT_S", 0.02)
+
+    async def write_on() -> None:
+        log = store.log("d")
+        await log.append([created("d")], path.unlink)
+        async with asyncio.timeout(10):
+            for seq in itertools.count(2):
+                await log.append([event("d", seq)], nothing)
+
+    with pytest.raises(StoreError, match="was removed or replaced"):
+        run(write_on())
 
 
 @pytest.mark.parametrize("content", [b"# my notebook\n" * 400, b"SQLite format 3\0" + b"x" * 8000])
@@ -251,6 +271,53 @@ def test_writing_waits_for_other_writer(path: Path, store: SqliteStore) -> None:
     thread.join()
     assert go.is_set()
     assert seqs(store, "d") == [1]
+
+
+def test_making_the_same_file_at_once_works(tmp_path: Path) -> None:
+    barrier = threading.Barrier(6)
+
+    def make(path: Path) -> int:
+        barrier.wait()
+        with opened(path) as store:
+            return len(store.debates())
+
+    with ThreadPoolExecutor(6) as pool:
+        for number in range(10):
+            path = tmp_path / f"{number}.db"
+            path.touch()
+            assert list(pool.map(make, [path] * 6)) == [0] * 6
+
+
+class _Refusing(sqlite3.Connection):
+    """Says twice that the database is locked, as SQLite does when others begin its log as well.
+
+    It then answers at once, whatever the time it may wait; with six threads, once in 70 tries.
+    """
+
+    refusals = 2
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        if sql == "PRAGMA journal_mode = wal" and self.refusals:
+            self.refusals -= 1
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        return super().execute(sql, parameters)
+
+
+def test_locked_beginning_of_log_is_tried_again(path: Path) -> None:
+    def refusing(path: Path) -> sqlite3.Connection:
+        return sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, factory=_Refusing
+        )
+
+    store = SqliteStore(path, refusing)
+    connection = store.database.connection()
+    assert isinstance(connection, _Refusing)
+    assert connection.refusals == 0
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert store.notes == []
+    store.close()
 
 
 def test_reading_never_waits_for_writer(path: Path, store: SqliteStore) -> None:

@@ -206,6 +206,23 @@ def test_other_connection_taking_over_is_noticed(store: SqliteStore) -> None:
     run(main())
 
 
+def test_taking_over_on_same_thread_is_noticed(store: SqliteStore) -> None:
+    """Both use one connection, whose version only others' commits change."""
+
+    async def main() -> None:
+        late, other = store.log("d"), store.log("d")
+        await late.append([created("d")], nothing)
+        with store.database.transaction() as connection:
+            connection.execute("UPDATE leases SET beat = 0")
+        other.take_over()
+        with pytest.raises(StoreError, match="took debate 'd' over"):
+            await late.append([event("d", 2)], pytest.fail)
+        await other.append([event("d", 2)], nothing)
+
+    run(main())
+    assert seqs(store, "d") == [1, 2]
+
+
 def test_one_of_many_threads_wins(store: SqliteStore) -> None:
     write(store, created("d"), concluded("d", 2, "error", "error"))
     barrier = threading.Barrier(8)
