@@ -34,8 +34,6 @@ if TYPE_CHECKING:
         UsageError,
     )
     from rt_notebook.frontends.api import (
-        Handle,
-        Review,
         answer,
         debates,
         delete,
@@ -49,6 +47,8 @@ if TYPE_CHECKING:
         verdict,
         wait,
     )
+    from rt_notebook.frontends.handle import Handle
+    from rt_notebook.frontends.review import Review
     from rt_notebook.providers.base import Call, Completion, Message, Provider
 
 # A library prints nothing by itself; whoever wants its log adds a handler.
@@ -81,9 +81,9 @@ _HOMES = {
         "UnknownDebateError",
         "UsageError",
     ),
+    "rt_notebook.frontends.handle": ("Handle",),
+    "rt_notebook.frontends.review": ("Review",),
     "rt_notebook.frontends.api": (
-        "Handle",
-        "Review",
         "answer",
         "debates",
         "delete",

@@ -69,6 +69,19 @@ def rss_mb():
 
 
 def main(peer, dist, debate=None, debate_sync=None, note="", setup=None):
+    a = arguments()
+    if setup:
+        setup(a)
+    m = Meter(a.L)
+    for i in range(a.S):  # pre-build replies so the script's own cost is not measured
+        for r in range(1, a.R + 2):
+            m.text(i, r)
+    rss0 = rss_mb()
+    wall, got = run_async(a, m, debate) if debate is not None else run_threads(a, m, debate_sync)
+    report(a, m, peer, dist, wall, sum(got), rss0, note)
+
+
+def arguments():
     ap = argparse.ArgumentParser()
     ap.add_argument("-S", type=int, default=3)
     ap.add_argument("-R", type=int, default=2)
@@ -77,62 +90,54 @@ def main(peer, dist, debate=None, debate_sync=None, note="", setup=None):
     ap.add_argument("--mode", choices=["seq", "conc"], default="seq")
     ap.add_argument("--tag", default="")
     ap.add_argument("--variant", default="")
-    a = ap.parse_args()
-    if setup:
-        setup(a)
-    m = Meter(a.L)
-    for i in range(a.S):  # pre-build replies so the script's own cost is not measured
-        for r in range(1, a.R + 2):
-            m.text(i, r)
-    rss0 = rss_mb()
-    if debate is not None:
+    return ap.parse_args()
 
-        async def go():
-            if a.mode == "conc":
-                return await asyncio.gather(*(debate(a.S, a.R, a.L, m) for _ in range(a.D)))
-            return [await debate(a.S, a.R, a.L, m) for _ in range(a.D)]
 
-        t0 = time.perf_counter()
-        got = asyncio.run(go())
-        wall = time.perf_counter() - t0
+def run_async(a, m, debate):
+    async def go():
+        if a.mode == "conc":
+            return await asyncio.gather(*(debate(a.S, a.R, a.L, m) for _ in range(a.D)))
+        return [await debate(a.S, a.R, a.L, m) for _ in range(a.D)]
+
+    t0 = time.perf_counter()
+    got = asyncio.run(go())
+    return time.perf_counter() - t0, got
+
+
+def run_threads(a, m, debate_sync):
+    t0 = time.perf_counter()
+    if a.mode == "conc" and a.D > 1:
+        with ThreadPoolExecutor(a.D) as ex:
+            got = list(ex.map(lambda _: debate_sync(a.S, a.R, a.L, m), range(a.D)))
     else:
-        t0 = time.perf_counter()
-        if a.mode == "conc" and a.D > 1:
-            from concurrent.futures import ThreadPoolExecutor
+        got = [debate_sync(a.S, a.R, a.L, m) for _ in range(a.D)]
+    return time.perf_counter() - t0, got
 
-            with ThreadPoolExecutor(a.D) as ex:
-                got = list(ex.map(lambda _: debate_sync(a.S, a.R, a.L, m), range(a.D)))
-        else:
-            got = [debate_sync(a.S, a.R, a.L, m) for _ in range(a.D)]
-        wall = time.perf_counter() - t0
-    turns = sum(got)
+
+def report(a, m, peer, dist, wall, turns, rss0, note):
     if turns != a.S * a.R * a.D:
         note = (note + "; " if note else "") + f"TURNS {turns} != expected {a.S * a.R * a.D}"
     try:
         v = md.version(dist) if dist else "-"
     except Exception:
         v = "?"
-    name = peer + (("-" + a.variant) if a.variant else "")
-    print(
-        json.dumps(
-            {
-                "peer": name,
-                "version": v,
-                "S": a.S,
-                "R": a.R,
-                "D": a.D,
-                "latency": a.L,
-                "mode": a.mode,
-                "wall_s": round(wall, 5),
-                "turns": turns,
-                "turns_per_s": round(turns / wall, 1),
-                "peak_rss_mb": rss_mb(),
-                "rss_before_run_mb": rss0,
-                "prompt_chars_total": m.prompt_chars,
-                "calls": m.calls,
-                "note": note,
-                "tag": a.tag,
-            }
-        )
-    )
+    line = {
+        "peer": peer + (("-" + a.variant) if a.variant else ""),
+        "version": v,
+        "S": a.S,
+        "R": a.R,
+        "D": a.D,
+        "latency": a.L,
+        "mode": a.mode,
+        "wall_s": round(wall, 5),
+        "turns": turns,
+        "turns_per_s": round(turns / wall, 1),
+        "peak_rss_mb": rss_mb(),
+        "rss_before_run_mb": rss0,
+        "prompt_chars_total": m.prompt_chars,
+        "calls": m.calls,
+        "note": note,
+        "tag": a.tag,
+    }
+    print(json.dumps(line))
     sys.stdout.flush()
