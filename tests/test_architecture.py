@@ -49,6 +49,8 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "subprocess": ("providers.cli.process*", "frontends.detach*"),
     "pandas": ("analysis.frames*",),
     "numpy": ("analysis.frames*", "analysis.measures*"),
+    "pyarrow": ("analysis.arrow*",),
+    "polars": ("analysis.arrow*",),
     "altair": ("analysis.plots*",),
     "vl_convert": ("analysis.plots*",),
     "dask": ("analysis.sweep*",),
@@ -77,6 +79,8 @@ OWNED_STANDARD_LIBRARY = {"sqlite3", "subprocess"}
 # May be named in annotations, where nothing is loaded, by modules that hand such values on.
 FOR_TYPES: dict[str, tuple[str, ...]] = {
     "pandas": ("analysis.*", "session*", "result*", "handle*", "verbs*", "frontends.*", ""),
+    "polars": ("analysis.*",),
+    "pyarrow": ("analysis.*",),
 }
 
 

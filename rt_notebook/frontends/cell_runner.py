@@ -306,7 +306,7 @@ def _finish_later(
     cell: CellJob, job: Job[Any], pump: CommPump, loop: asyncio.AbstractEventLoop | None
 ) -> None:
     """Hold the pump for a background job, and finish when it ends, on the kernel's loop."""
-    if loop is None:  # a terminal: no loop turns between two cells
+    if loop is None or _shell()[1] is None:  # a terminal: no loop turns between two cells
         job.on_done(lambda ended: _finish_quietly(cell, ended))
         return
     pump.acquire()

@@ -130,6 +130,9 @@ class DebateCell:
             self.view.finish(result)
         elif self._shown is not None:
             self._shown(result)
+        else:
+            return
+        result.shown_above = _same_cell(self._place.shell)
 
     def interruption(self) -> str:
         """Return what an interrupted cell says."""
@@ -144,6 +147,12 @@ class NotStarted:
 
     def __repr__(self) -> str:
         return "Not started; nothing was called."
+
+
+def _same_cell(shell: Any) -> Callable[[], bool]:
+    """Return what says whether the same cell still runs: its value isn't to be shown twice."""
+    count = getattr(shell, "execution_count", None)
+    return lambda: shell is not None and shell.execution_count == count
 
 
 async def _seen(handshake: asyncio.Task[bool]) -> None:

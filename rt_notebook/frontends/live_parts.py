@@ -16,6 +16,7 @@ from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import REPAIR, Call, Turn
 from rt_notebook.domain.values import normal_form
+from rt_notebook.rendering.facts import SCRIPTED_HELP, SCRIPTED_TITLE
 from rt_notebook.rendering.palette import seat_colors, stance_color, text_on
 from rt_notebook.rendering.plain import clip, one_line, plain
 
@@ -25,8 +26,7 @@ Message = dict[str, Any]
 POINT_LIMIT: Final = 2_000
 """Characters shown of one bullet, question or error."""
 
-_REAL_MODELS: Final = "Seat real models with `--seats name=model`."
-_NOBODY: Final = frozenset({"scripted", "human"})
+_NOBODY: Final = frozenset({"scripted", "human", "function", "python"})
 _BULLETS: Final = ("disagree", "new", "assumptions")
 # A bullet that says there is none; frames and prompts treat it as empty too.
 _EMPTY: Final = frozenset({"none", "n/a", "nothing", "-", "(none)"})
@@ -70,7 +70,7 @@ def header(state: State, at: int) -> Message:
 
 
 def vendors(spec: DebateSpec) -> list[str]:
-    """Return who receives the brief, apart from scripts and people."""
+    """Return who receives the brief, apart from scripts, own code and people."""
     seats = [*spec.seats, *([spec.chairman] if spec.chairman else [])]
     return sorted({seat.vendor for seat in seats} - _NOBODY)
 
@@ -78,7 +78,7 @@ def vendors(spec: DebateSpec) -> list[str]:
 def _banner(spec: DebateSpec) -> str | None:
     scripted = [seat.name for seat in spec.seats if seat.vendor == "scripted"]
     if len(scripted) == len(spec.seats):
-        return f"Every seat is scripted: no model is asked. {_REAL_MODELS}"
+        return f"{SCRIPTED_TITLE}. {SCRIPTED_HELP}"
     if scripted:
         return f"Scripted, so no model is asked there: {', '.join(scripted)}."
     return None

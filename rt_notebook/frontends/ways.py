@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from rt_notebook.analysis.result import Result
 from rt_notebook.engine.runner import runner
 from rt_notebook.frontends.handle import Handle
 from rt_notebook.frontends.launch import DebateCell
 from rt_notebook.frontends.place import Place
+
+STORED_WITHIN_S: Final = 5.0
+"""How long a background start waits for the debate's first event before it returns anyway."""
 
 
 async def run_awaited(cell: DebateCell, place: Place) -> Result:
@@ -61,8 +66,13 @@ def run_blocking(cell: DebateCell, place: Place) -> Result:
 
 
 def start_background(cell: DebateCell, place: Place) -> Handle:
-    """Start a debate on the runner's loop; its result is shown where its view is."""
+    """Start a debate on the runner's loop; its result is shown where its view is.
+
+    Returns once the debate is in the store: the verbs by id find it from then on.
+    """
     job = runner().new_job(cell.main, direct=True)
+    stored = threading.Event()
+    cell.run.listeners.append(lambda event, state: stored.set())
     if place.kernel is not None:
         from rt_notebook.frontends.cell_runner import begin_in_background
 
@@ -71,7 +81,17 @@ def start_background(cell: DebateCell, place: Place) -> Handle:
         cell.start_view(job)
         job.on_done(cell.finish)
         job.start()
+    job.on_done(lambda ended: stored.set())
+    if _running_loop() is not runner().loop:  # on its own loop a debate begins only after this
+        stored.wait(STORED_WITHIN_S)
     return Handle(cell.run, job)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _result_of(cell: DebateCell) -> Result:

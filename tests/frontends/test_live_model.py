@@ -54,7 +54,7 @@ def test_header_names_seats_options_and_vendors() -> None:
 
 def test_banner_says_when_no_model_is_asked() -> None:
     header = told(Scene(), "header")
-    assert header["banner"].startswith("Every seat is scripted: no model is asked.")
+    assert header["banner"].startswith("No model was asked: every seat is scripted.")
     assert header["vendors"] == []
 
 

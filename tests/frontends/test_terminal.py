@@ -297,6 +297,21 @@ def test_ipython_cell_asks_and_goes_on(place: Path) -> None:
     assert "20k" in _answers().values()
 
 
+def test_ipython_background_leaves_the_prompt(place: Path) -> None:
+    cell = "%%roundtable out --seats pm,dev --rounds 1 --background\nShip?\n\noptions:\n- A\n- B\n"
+    with _ipython(place) as terminal:
+        terminal.wait_for("In [1]:")
+        terminal.type("%load_ext rt_notebook\r")
+        terminal.wait_for("In [2]:")
+        terminal.type(f"\x1b[200~{cell}\x1b[201~\r\r")
+        terminal.wait_for("In Python: `handle.answer(")
+        terminal.type("out.answer({'q1': '20k'}).id\r")
+        terminal.wait_for("VERDICT")
+        terminal.type("print('STATUS', out.result(20).status)\r")
+        terminal.wait_for("STATUS done")
+    assert "20k" in _answers().values()
+
+
 def test_ipython_interrupt_leaves_a_prompt(place: Path) -> None:
     with _ipython(place) as terminal:
         terminal.wait_for("In [1]:")

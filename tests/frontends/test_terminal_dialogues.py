@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from rt_notebook.domain.snapshot import Snapshot
+from rt_notebook.frontends import terminal_dialogues
 from rt_notebook.frontends.live_model import message_for
 from rt_notebook.frontends.terminal_dialogues import (
     ConfirmDialogue,
@@ -177,16 +178,22 @@ async def test_answer_on_its_way_is_not_cut() -> None:
 
 @pytest.mark.asyncio
 async def test_ended_dialogues_give_terminal_back() -> None:
-    first, second = _dialogue(Half("")), _dialogue("20k", "")
-    ended, after = (Dialogues(lambda: None, lambda: None) for _ in range(2))
-    ended.open("gate", first)
-    await _terminal(first).idle.wait()
-    after.open("gate", second)
+    taken, go_on = threading.Event(), threading.Event()
+
+    class Stuck(RecordingControl):
+        def answer(self, *args: Any, **kwargs: Any) -> Snapshot:
+            taken.set()
+            go_on.wait(20)
+            return super().answer(*args, **kwargs)
+
+    stuck = GateDialogue(_gate("What budget?"), TypedTerminal(["20k", ""]), Stuck())
+    ended = Dialogues(lambda: None, lambda: None)
+    ended.open("gate", stuck)
+    await asyncio.to_thread(taken.wait, 10)
+    assert terminal_dialogues._asking.locked()
     await ended.end_all()
-    assert ended.cut
-    while not _calls(second):  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
-    assert not after.cut
+    assert not terminal_dialogues._asking.locked()
+    go_on.set()
 
 
 @pytest.mark.asyncio

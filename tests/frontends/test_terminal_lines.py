@@ -10,7 +10,7 @@ from rich.text import Text
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.values import normal_form
 from rt_notebook.frontends.live_model import message_for
-from rt_notebook.frontends.terminal_lines import Transcript, hanging, rule
+from rt_notebook.frontends.terminal_lines import BOLD, Transcript, flow, hanging, rule
 from rt_notebook.frontends.terminal_screen import clock
 from rt_notebook.rendering.plain import cells
 from tests.frontends.scenes import OPTIONS, Scene, make_reply, make_spec
@@ -138,6 +138,14 @@ def test_hostile_text_prints_no_control(text: str) -> None:
     assert all(cells(line.plain) <= 80 for line in lines)
     output = _SGR.sub("", _rendered(lines))
     assert_harmless_text(output)
+
+
+def test_head_and_text_are_made_harmless() -> None:
+    hostile = "\x1b[2J\x1b]0;title\x07a\u202eb\rc"
+    lines = [*hanging([(hostile, None)], hostile, 80), *flow([(hostile, BOLD)], 80)]
+    lines.append(rule(hostile, 80, hostile))
+    for line in lines:
+        assert_harmless_text(line.plain)
 
 
 def test_markup_in_text_stays_text() -> None:

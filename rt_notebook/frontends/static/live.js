@@ -213,7 +213,7 @@ class View {
     const round = message.round < 0 ? "" : message.round === 0 ? "Opening" : `Round ${message.round} of ${message.rounds}`;
     retext(this.meta.round, round);
     this.setCalls(message.calls);
-    retext(this.meta.cost, message.cost === null ? "" : `$${message.cost.toFixed(message.cost < 1 ? 4 : 2)}`);
+    retext(this.meta.cost, message.cost === null ? "" : `$${message.cost.toFixed(message.cost > 0 && message.cost < 1 ? 4 : 2)}`);
     retext(this.meta.budget, this.left(message.budget));
     const percent = Math.round(message.fraction * 100);
     this.bar.firstChild.style.width = `${percent}%`;
@@ -323,8 +323,8 @@ class View {
 
   invalid(card, message) {
     card.classList.add("rt-card-bad");
-    const doing = message.repairing ? "Asked once more. " : "Its stance doesn't count. ";
-    put(card, make("div", "rt-why", `Not in the agreed form. ${doing}${message.errors.join("; ")}`));
+    const so = message.repairing ? "asked once more" : "so its stance doesn't count";
+    put(card, make("div", "rt-why", `Not in the agreed form, ${so}: ${message.errors.join("; ")}`));
   }
 
   fullText(message) {
