@@ -14,7 +14,11 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 FRAMES_TESTS := tests/analysis
 
 .NOTPARALLEL:
-.PHONY: demo lab test check bench lint unit kernels browser pandas-2.2 env-demo env-test python clean
+# The vendors' commands that `make test-real` runs, in the versions they were last tried with.
+COMMANDS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 \
+	opencode-ai@1.18.33
+
+.PHONY: demo lab test test-real check bench lint unit kernels browser pandas-2.2 commands env-demo env-test python picture clean
 
 demo: env-demo
 	@mkdir -p build
@@ -33,8 +37,12 @@ lab: env-demo
 test: env-test lint unit pandas-2.2 kernels browser
 	@echo "All tests passed."
 
+# Against the loopback server and without any key of yours; needs npm once, for the commands.
+test-real: env-test commands
+	$(TOOL) pytest -q -m real_cli
+
 check: env-test lint
-	$(TOOL) pytest -q -m "not notebook and not browser and not slow"
+	$(TOOL) pytest -q -m "not notebook and not browser and not slow and not real_cli"
 
 lint:
 	$(TOOL) ruff check .
@@ -42,7 +50,7 @@ lint:
 	$(TOOL) mypy
 
 unit:
-	$(TOOL) pytest -q -m "not notebook and not browser"
+	$(TOOL) pytest -q -m "not notebook and not browser and not real_cli"
 
 kernels:
 	$(TOOL) pytest -q -m notebook
@@ -58,6 +66,10 @@ bench: env-test
 	@for b in $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)); do \
 		echo "== $$b"; $(BIN)/python $$b || exit 1; done
 
+commands:
+	@command -v npm >/dev/null || { echo "npm isn't here; commands that aren't on PATH are skipped."; exit 0; }; \
+	[ -d .cache/cli/node_modules ] || npm install --prefix .cache/cli --no-audit --no-fund --loglevel=error $(COMMANDS)
+
 env-demo: python
 	@$(PYTHON) -m tools.environment demo
 
@@ -66,6 +78,10 @@ env-test: python
 
 python:
 	@[ -n "$(PYTHON)" ] || { echo "rt_notebook needs Python 3.11 or newer; none was found on PATH." >&2; exit 1; }
+
+# The README's picture, taken anew from the quick start in a real JupyterLab.
+picture: env-test
+	@$(TOOL) tools.picture
 
 clean:
 	rm -rf .venv .cache build

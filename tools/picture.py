@@ -2,8 +2,8 @@
 
     python -m tools.picture [FOLDER]
 
-Writes `review.png` (the gate) into the folder (default: docs) and, with `--all`, the running view, the gate and the
-report at two widths and in both themes, for looking at.
+Writes `review.png` (the gate) into the folder (default: docs) and, with `--all`, the running view,
+the gate and the report at two widths and in both themes, for looking at.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
-
-import nbformat
+from typing import Any
 
 from tests.browser.labdriver import NotebookPage, chromium, notebook_page
 from tests.browser.servers import Server
-from tests.notebook.runner import NEWEST
+from tests.notebook.runner import NEWEST, read_notebook
 from tools.chromium import ensure_chromium
 
 ROOT = Path(__file__).parents[1]
 GATE = ".jp-OutputArea-output textarea"
+HEADER = ".rt-live"
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="every state, width and theme")
     given = parser.parse_args()
     ensure_chromium()
-    notebook = nbformat.read(ROOT / "notebooks" / "01-quickstart.ipynb", 4)
+    notebook: Any = read_notebook(ROOT / "notebooks" / "01-quickstart.ipynb")
     cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -44,13 +44,17 @@ def main() -> int:
 
 
 def _take(page: NotebookPage, folder: Path, *, everything: bool) -> None:
+    page.command("application:toggle-left-area")
     page.run_all()
     if everything:
         page.wait_text("at work")
         _shots(page, folder, "running")
     page.wait(GATE)
-    page.find(GATE).first.scroll_into_view_if_needed()
-    page.screenshot(folder / "review.png", width=1300, theme="light")
+    page.type(f"{GATE} >> nth=0", "Thirty of the forty, and both trade papers.")
+    page.set_theme("light")
+    page.page.set_viewport_size({"width": 1300, "height": 1340})  # the debate as large as it needs
+    page.find(HEADER).first.evaluate("e => e.scrollIntoView({block: 'start'})")
+    page.page.screenshot(path=folder / "review.png")
     if not everything:
         return
     _shots(page, folder, "gate")

@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 from urllib.error import URLError
 
 import nbformat
@@ -28,6 +28,8 @@ _QUIET = (
 )
 _START_S = 60
 _STOP_S = 15
+
+_NO_NEWS: Final = '{"fetchNews": "false", "checkForUpdates": false}'
 
 
 def _free_port() -> int:
@@ -52,6 +54,10 @@ class Server:
     def __enter__(self) -> Self:
         self.notebooks.mkdir(parents=True)
         self.home.mkdir()
+        # Nobody is there to say whether news from outside are wanted.
+        settings = self.home / "lab-settings" / "@jupyterlab" / "apputils-extension"
+        settings.mkdir(parents=True)
+        (settings / "notification.jupyterlab-settings").write_text(_NO_NEWS, encoding="utf-8")
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 self._command(), env=self._environment(), stdout=log, stderr=subprocess.STDOUT
