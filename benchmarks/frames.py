@@ -27,16 +27,19 @@ ROUNDS = 3
 REPEATS = 5
 PROMISED_S = 1.0
 
-WORDS = (
+SPOKEN = (
     "Six people can't run two deployments and their data at once. The p95 latency comes from "
     "the database, which a new service would call as often as before; a pilot can be taken back "
     "within one sprint, while a split of the schema can't. Nobody has said what a rollback costs."
-).split()
+)
+WORDS = SPOKEN.split()
 
 
 def bullet(number: int) -> str:
     """Return a point of twelve words; every fifth one comes again in nearly the same words."""
-    return " ".join(WORDS[(number * 7 + step * (1 + number % 5)) % len(WORDS)] for step in range(12))
+    return " ".join(
+        WORDS[(number * 7 + step * (1 + number % 5)) % len(WORDS)] for step in range(12)
+    )
 
 
 def debate(number: int) -> Result:
@@ -82,7 +85,8 @@ def main() -> int:
         total += took
         print(f"{name:<14}{took:>8.3f}{rows:>10,} rows")
     print(f"{'all tables':<14}{total:>8.3f}")
-    print(f"to_arrow      {median_s(made.to_arrow):>8.3f}\nto_polars     {median_s(made.to_polars):>8.3f}")
+    for name, work in (("to_arrow", made.to_arrow), ("to_polars", made.to_polars)):
+        print(f"{name:<14}{median_s(work):>8.3f}")
     word = "kept" if total <= PROMISED_S else "BROKEN"
     print(f"promise: all tables together in {PROMISED_S:g} s: {total:.2f} s, {word}")
     return 0 if total <= PROMISED_S else 1

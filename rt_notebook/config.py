@@ -224,8 +224,12 @@ def _on_model(
     value = variables.get(variable) if variable.isidentifier() else None
     if isinstance(value, Seat):
         return _with_fields(_renamed(value, name), more)
-    if isinstance(value, Script) or callable(value):
+    if isinstance(value, Script):
         return Seat(name, model=value, **more)
+    if callable(value):
+        # Stored under the variable's name, which may not be the function's own: a resume looks for
+        # it among the variables.
+        return Seat(name, model=f"function:{variable}", **more).with_function(value)
     prefix = text.partition(":")[0]
     if prefix in _MODELS:
         return _checked(Seat(name, model=text, **more))

@@ -77,3 +77,19 @@ def _at_gate(state: State, gate: Gate) -> NextAction:
         if gate.holds_left
         else None,
     )
+
+
+def awaiting(found: Snapshot, after_round: int | None) -> Snapshot:
+    """Return a snapshot for whom has shown a gate to the person already.
+
+    Args:
+        found: the debate.
+        after_round: the round whose gate was shown; None: none was.
+    """
+    gate, action = found.gate, found.next_action
+    shown = after_round is not None and gate is not None and gate.round <= after_round
+    if not shown or action.type != "ask_user" or found.turns:
+        return found
+    words = "The gate was shown; wait for the person's answer, or for the debate to go on."
+    awaited = action.model_copy(update={"type": "await_user", "instruction": words})
+    return found.model_copy(update={"next_action": awaited})

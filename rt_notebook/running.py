@@ -24,16 +24,21 @@ from rt_notebook.engine.commands import Body
 from rt_notebook.engine.debate import Debate, Listener, Ready
 from rt_notebook.engine.tries import OnProgress
 from rt_notebook.engine.turns import read_as
-from rt_notebook.errors import UsageError
+from rt_notebook.errors import RoundtableError, UsageError
 from rt_notebook.next_steps import snapshot_of
+from rt_notebook.open_turns import open_turns
+from rt_notebook.orders import TURN, checked_source, make_of, refusal, turn_of
 from rt_notebook.providers.human import Desk, OpenTurn
 from rt_notebook.providers.registry import Context, make_provider
-from rt_notebook.store.log import DebateLog, Store
+from rt_notebook.store.log import Answer, Command, DebateLog, Store
 
 COMMAND_TIMEOUT_S: Final = 15.0
 """Seconds that a command from another thread waits for its acknowledgement."""
 
 T = TypeVar("T")
+
+# Turns of the loop that a call's way from the log to the desk may take; it needs a few.
+_TICKS: Final = 100
 
 _log = logging.getLogger(__name__)
 
@@ -117,12 +122,16 @@ class DebateRun:
         )
         _running[self.id] = self
         self._begun.set()
+        self._log.serve(self._obey)
         try:
             await self._debate.run(*self._first)
         finally:
             _running.pop(self.id, None)
             self._debate = None
-            self._log.release()
+            try:
+                await self._log.end_service()
+            finally:
+                self._log.release()
         return self.result()
 
     def result(self, variable: str | None = None) -> Result:
@@ -161,20 +170,26 @@ class DebateRun:
         """
         return self._command(lambda state: commands.answer(state, answers, message, round, source))
 
-    def take_turn(self, *, round: int, seat: str, text: str) -> Snapshot:
+    def take_turn(self, *, round: int, seat: str, text: str, source: str = "person") -> Snapshot:
         """Give a human seat's reply.
 
         Args:
             round: the turn's round.
             seat: the seat's name.
             text: the reply in the contract's form.
+            source: person or agent.
 
         Raises:
             UsageError: no such turn is open, or the text breaks the contract: the errors are
                 listed.
         """
-        self._on_loop(lambda: self._give(round, seat, text))
-        return self._await_state(lambda state: _settled(state, round, seat))
+        checked_source(source)
+        loop = self._loop
+        if self._debate is None or loop is None or threading.get_ident() == self._thread:
+            self._give(round, seat, text)
+        else:
+            self._result_of(self._take_turn(round, seat, text), loop)
+        return self.state()
 
     def hold(self, *, round: int | None = None, source: str = "person") -> Snapshot:
         """Extend the open gate by its own window, at most three times.
@@ -232,11 +247,34 @@ class DebateRun:
         self._result_of(debate.command(make), loop)
         return self.state()
 
-    def _await_state(self, holds: Callable[[State], bool]) -> Snapshot:
-        debate, loop = self._debate, self._loop
-        if debate is not None and loop is not None and threading.get_ident() != self._thread:
-            self._result_of(debate.wait_until(holds), loop)
-        return self.state()
+    async def _obey(self, command: Command) -> Answer:
+        """Carry out what another process asks. On the debate's loop."""
+        debate = self._debate
+        try:
+            if debate is None:
+                raise UsageError(
+                    f"{command.verb}: debate {self.id!r} has ended (status {self._state.status})"
+                )
+            if command.verb == TURN:
+                await self._take_turn(*turn_of(command.body))
+            else:
+                await debate.command(make_of(command.verb, command.body, command.source))
+        except RoundtableError as error:
+            return refusal(error)
+        return Answer(self._state.revision)
+
+    async def _take_turn(self, round: int, seat: str, text: str) -> None:
+        """Give a reply and wait until it is read. On the debate's loop."""
+        debate = self._debate
+        for _ in range(_TICKS):
+            # The log tells of a turn a moment before it lies on the desk.
+            asked = open_turns(self._state, None if debate is None else debate.prompts)
+            if not _holds(asked, round, seat) or _holds(self.open_turns(), round, seat):
+                break
+            await asyncio.sleep(0)
+        self._give(round, seat, text)
+        if debate is not None:
+            await debate.wait_until(lambda state: _settled(state, round, seat))
 
     def _on_loop(self, work: Callable[[], T]) -> T:
         """Run `work` on the debate's loop while it runs, else here."""
@@ -328,6 +366,10 @@ def _dropped(task: asyncio.Task[None]) -> None:
     _background.discard(task)
     if not task.cancelled() and task.exception() is not None:
         _log.warning("a command came too late: %s", task.exception())
+
+
+def _holds(turns: Iterable[TurnPart], round: int, seat: str) -> bool:
+    return any(turn.round == round and turn.seat == seat for turn in turns)
 
 
 def _settled(state: State, round: int, seat: str) -> bool:

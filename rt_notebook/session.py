@@ -20,10 +20,12 @@ from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.domain.state import LIVE, RESUMABLE, State, fold, start_state
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.estimate import Estimate, check_limits, estimate, spec_warnings
-from rt_notebook.errors import NotResumableError, SeatError, UnknownDebateError, UsageError
-from rt_notebook.next_steps import snapshot_of
+from rt_notebook.errors import NotResumableError, SeatError, UnknownDebateError
+from rt_notebook.following import Following
+from rt_notebook.next_steps import awaiting, snapshot_of
 from rt_notebook.providers.human import Desk
 from rt_notebook.providers.registry import Context, all_scripted, check_provider, make_provider
+from rt_notebook.remote import RemoteControl
 from rt_notebook.running import DebateRun, created_body, needs_person, running
 from rt_notebook.store import open_store
 from rt_notebook.store.log import DebateRow, Durability, Store, brief_digest
@@ -32,11 +34,11 @@ from rt_notebook.store.paths import check_id, new_debate_id, store_path
 LAST: Final = "last"
 """The id that stands for the newest debate."""
 
-POLL_S: Final = 0.05
-"""Seconds between two looks at a debate that is waited for."""
-
 StoreChoice = str | Path | None
 """A path, or None for the environment's or the default store."""
+
+Control = DebateRun | RemoteControl
+"""Who carries the verbs out on a running debate: its run in this process, or a messenger to it."""
 
 
 @dataclass(frozen=True)
@@ -219,49 +221,56 @@ def state(debate: str, store: StoreChoice = None) -> Snapshot:
     Raises:
         UnknownDebateError: there is no such debate.
     """
-    found, name = _find(debate, store)
-    run = running(name)
-    if run is not None and run.store is found:
-        return run.state()
-    return snapshot_of(fold(found.events(name)), status=_shown_status(found, name))
+    return control_of(debate, store).state()
 
 
-def wait(debate: str, seconds: float, store: StoreChoice = None) -> Snapshot:
+def wait(
+    debate: str, seconds: float, store: StoreChoice = None, *, after_round: int | None = None
+) -> Snapshot:
     """Return a debate's state once there is something to do, it is over, or time has passed.
 
     Args:
         debate: its id, or `last`.
         seconds: how long to block at most.
         store: a path; None: the default store.
+        after_round: the gate of this round (or an earlier one) has been shown to the person already
+            and is nothing to return for; the next action is then `await_user`.
 
     Raises:
         UnknownDebateError: there is no such debate.
     """
-    until = time.monotonic() + max(seconds, 0.0)
-    while True:
-        found = state(debate, store)
-        left = until - time.monotonic()
-        if found.next_action.type != "wait" or left <= 0:
-            return found
-        time.sleep(min(POLL_S, left))
+    following = follow(debate, store)
+    found = following.until(
+        lambda found: awaiting(found, after_round).next_action.type not in ("wait", "await_user"),
+        max(seconds, 0.0),
+    )
+    return awaiting(found, after_round)
 
 
-def run_of(debate: str, store: StoreChoice = None) -> DebateRun:
-    """Return the run of a debate that this process drives.
+def follow(debate: str, store: StoreChoice = None) -> Following:
+    """Return what keeps up with a debate that any process runs.
 
     Raises:
         UnknownDebateError: there is no such debate.
-        UsageError: this process doesn't run it.
+    """
+    return Following(*_find(debate, store))
+
+
+def control_of(debate: str, store: StoreChoice = None) -> Control:
+    """Return what steers a debate, whichever process runs it.
+
+    Args:
+        debate: its id, or `last`.
+        store: a path; None: where a debate of this process is kept, else the default store.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
     """
     found, name = _find(debate, store)
     run = running(name)
-    if run is None:
-        shown = _shown_status(found, name) or fold(found.events(name)).status
-        raise UsageError(
-            f"debate {name!r} isn't run by this process (status {shown}); your text was not sent",
-            status=shown,
-        )
-    return run
+    if run is not None and run.store is found:
+        return run
+    return RemoteControl(found, name)
 
 
 def delete(debate: str, store: StoreChoice = None) -> None:
@@ -356,6 +365,9 @@ def _as_limits(limits: Limits | Mapping[str, Any] | None) -> Limits | None:
 
 
 def _find(debate: str, store: StoreChoice) -> tuple[Store, str]:
+    run = running(debate) if store is None else None
+    if run is not None:
+        return run.store, debate
     found = open_store(store_path(store))
     if debate == LAST:
         name = found.last_id()

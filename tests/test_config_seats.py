@@ -95,7 +95,7 @@ def test_pair_means_a_variable_before_a_model() -> None:
     a, b, c, d = resolve_seats(
         ["a=human", "b = steps", "c=scripted", "d=python:m:f"], variables, NOTHING
     )
-    assert (a.model, a.function) == ("function:answer", answer)
+    assert (a.model, a.function) == ("function:human", answer)  # where a resume finds it
     assert (b.model, b.script) == ("scripted", tuple(script))
     assert (c.model, c.function, c.script) == ("scripted", None, None)
     assert d.model == "python:m:f"
@@ -216,7 +216,7 @@ def test_variable_chairs_under_the_chairmans_name() -> None:
         chair("x", x=scripted([])),
     ]
     assert [seat and seat.name for seat in found] == ["chairman"] * 3
-    assert [seat and seat.model for seat in found] == ["scripted", "function:answer", "scripted"]
+    assert [seat and seat.model for seat in found] == ["scripted", "function:f", "scripted"]
 
 
 def test_file_seat_or_model_can_chair(project: Path) -> None:

@@ -23,8 +23,9 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from rt_notebook.analysis import listings, tables
-from rt_notebook.analysis.tables import Columns, Row
+from rt_notebook.analysis import debate_measures, listings, tables
+from rt_notebook.analysis.catalogue import TABLES, Table
+from rt_notebook.analysis.tables import Columns, Row, storable
 from rt_notebook.domain.state import State
 from rt_notebook.store.log import DebateRow
 
@@ -113,6 +114,106 @@ def stances(state: State) -> pd.DataFrame:
     return frame
 
 
+def endorsements(state: State) -> pd.DataFrame:
+    """Return who named whom in AGREE_WITH: seat, named, round."""
+    return table("endorsements", state)
+
+
+def points(state: State) -> pd.DataFrame:
+    """Return one row per bullet of a reply.
+
+    Columns: round, seat, kind (disagree, new or assumption), text, group: the number of its group
+    of near-duplicates in this debate, from 1 in the order of first appearance; what is nearly the
+    same, `analysis.points.group_points` says.
+    """
+    return table("points", state)
+
+
+def tool_calls(state: State) -> pd.DataFrame:
+    """Return one row per tool used: round, seat, name, preview (the start of what came back)."""
+    return table("tool_calls", state)
+
+
+def agreement(state: State) -> pd.DataFrame:
+    """Return counted seats × seats: the share of rounds in which the two stood together.
+
+    Of the rounds after which both have a position; NA where there is none. Stances of their own are
+    the same when their labels are. The diagonal is 1 for every seat that ever had a position.
+    """
+    return _square(state, "agreement", "other")
+
+
+def persuasion(state: State) -> pd.DataFrame:
+    """Return counted seats × seats: how often the row's seat moved to where the column's one stood.
+
+    A move to a stance that several held is shared evenly between them; see `measures.persuasion`.
+    """
+    return _square(state, "persuasion", "towards")
+
+
+def measures(state: State) -> pd.DataFrame:
+    """Return the measures of each round.
+
+    Index: round. Columns: seats (counted ones), standing (of them, those with a position after the
+    round), agreement (share of pairs of seats in the same stance), fleiss_kappa,
+    krippendorff_alpha, entropy (bits), volatility, conformity (shares), consensus. What each means,
+    `analysis.measures` says; how missing seats are treated, `debate_measures.measure_rows`.
+    """
+    return table("measures", state).set_index("round")
+
+
+def reliability(states: Iterable[State]) -> pd.DataFrame:
+    """Return how far seats agree over several debates, by round.
+
+    Index: round. Columns: debates, complete (those that kappa takes), fleiss_kappa,
+    krippendorff_alpha; `debate_measures.reliability_rows` says how.
+    """
+    rows = debate_measures.reliability_rows(states)
+    return _frame(debate_measures.RELIABILITY, rows).set_index("round")
+
+
+def table(name: str, state: State) -> pd.DataFrame:
+    """Return one debate's table by its name in `catalogue.TABLES`, as plain rows."""
+    return _frame(TABLES[name].columns, TABLES[name].rows(state))
+
+
+def table_of_many(made: Table, states: Iterable[State]) -> pd.DataFrame:
+    """Return the same table of many debates, with the debate's column in front."""
+    return _frame(made.columns_of_many, made.rows_of_many(states))
+
+
+def stances_of_many(states: Iterable[State]) -> pd.DataFrame:
+    """Return many debates' stances: debate, seat, then a column per round.
+
+    The rounds are categorical; the categories are all debates' options as they come, then `other`.
+    """
+    labels: dict[str, int] = {}
+    seats: list[tuple[str, str]] = []
+    columns: dict[int, list[int]] = {}
+    for state in states:
+        for label in state.spec.brief.options:
+            labels.setdefault(label, len(labels))
+        names = [seat.name for seat in state.spec.counted]
+        for number, column in tables.stance_columns(state).items():
+            codes = columns.setdefault(number, [])
+            codes += [-1] * (len(seats) - len(codes))
+            # `other` has no code before all labels are known.
+            codes += [-1 if stance is None else labels.get(stance, -2) for stance in column]
+        seats += [(state.id, name) for name in names]
+    dtype = pd.CategoricalDtype(pd.Index([*labels, tables.OTHER_CATEGORY], dtype=TEXT))
+    frame = _frame({"debate": "text", "seat": "text"}, seats)
+    for number, codes in columns.items():
+        padded = np.array(codes + [-1] * (len(seats) - len(codes)), dtype="int64")
+        padded[padded == -2] = len(labels)
+        frame[number] = pd.Categorical.from_codes(padded.tolist(), dtype=dtype)
+    return frame
+
+
+def rows_frame(columns: Columns, rows: Iterable[Row]) -> pd.DataFrame:
+    """Return plain rows as a frame with the documented dtypes."""
+    return _frame(columns, rows)
+
+
 def debates_frame(rows: Iterable[DebateRow]) -> pd.DataFrame:
     """Return one row per debate of a store, in the order given.
 
@@ -134,6 +235,20 @@ def seats_frame(seats: Iterable[Mapping[str, object]]) -> pd.DataFrame:
     return _frame(listings.SEATS, listings.seat_rows(seats))
 
 
+def _square(state: State, name: str, across: str) -> pd.DataFrame:
+    names = [seat.name for seat in state.spec.counted]
+    values = [row[2] for row in TABLES[name].rows(state)]
+    made = pd.DataFrame(
+        {
+            place: pd.array(values[place :: len(names)], dtype="Float64")
+            for place in range(len(names))
+        },
+        index=pd.Index(names, dtype=TEXT, name="seat"),
+    )
+    made.columns = pd.Index(names, dtype=TEXT, name=across)
+    return made
+
+
 def _rows(table: Callable[[State], Iterable[Row]], states: Iterable[State]) -> Iterable[Row]:
     return chain.from_iterable(map(table, states))
 
@@ -149,12 +264,7 @@ def _frame(columns: Columns, rows: Iterable[Row]) -> pd.DataFrame:
 
 
 def _texts(values: Sequence[str | None]) -> Any:
-    return pd.array([value and _storable(value) for value in values], dtype=TEXT)
-
-
-def _storable(text: str) -> str:
-    """Return `text` as the store gives it back and a file can take it: no lone surrogates."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    return pd.array([value and storable(value) for value in values], dtype=TEXT)
 
 
 def _times(values: Sequence[int | None]) -> Any:

@@ -19,6 +19,10 @@ from rt_notebook.errors import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from rt_notebook.analysis.plots import Plots
 
 
 class Result:
@@ -50,6 +54,8 @@ class Result:
         self._outside = outside
         self.variable = variable
         """The notebook variable that holds this result."""
+        self.shown_above: Callable[[], bool] | None = None
+        """Says whether the running cell shows the report already; it isn't shown twice then."""
 
     @property
     def id(self) -> str:
@@ -128,11 +134,32 @@ class Result:
         return frames.tally(self._fold)
 
     @property
+    def agreement(self) -> pd.DataFrame:
+        """Counted seats × seats: the share of rounds in which the two stood together."""
+        from rt_notebook.analysis import frames
+
+        return frames.agreement(self._fold)
+
+    @property
+    def endorsements(self) -> pd.DataFrame:
+        """Who named whom in AGREE_WITH: seat, named, round."""
+        from rt_notebook.analysis import frames
+
+        return frames.endorsements(self._fold)
+
+    @property
     def flips(self) -> pd.DataFrame:
         """One row per change of position: seat, round, from_key, to_key, agreed_with."""
         from rt_notebook.analysis import frames
 
         return frames.flips(self._fold)
+
+    @property
+    def points(self) -> pd.DataFrame:
+        """One row per bullet: round, seat, kind, text, group (of near-duplicates)."""
+        from rt_notebook.analysis import frames
+
+        return frames.points(self._fold)
 
     @property
     def questions(self) -> pd.DataFrame:
@@ -149,11 +176,88 @@ class Result:
         return frames.calls([self._fold])
 
     @property
+    def tool_calls(self) -> pd.DataFrame:
+        """One row per tool used: round, seat, name, preview."""
+        from rt_notebook.analysis import frames
+
+        return frames.tool_calls(self._fold)
+
+    @property
     def usage(self) -> pd.DataFrame:
         """Calls, tokens and cost (USD) by seat, by vendor and in all."""
         from rt_notebook.analysis import frames
 
         return frames.usage(self._fold)
+
+    @property
+    def measures(self) -> pd.DataFrame:
+        """By round: agreement, fleiss_kappa, krippendorff_alpha, entropy, volatility, ..."""
+        from rt_notebook.analysis import frames
+
+        return frames.measures(self._fold)
+
+    @property
+    def persuasion(self) -> pd.DataFrame:
+        """Counted seats × seats: how often the row's seat moved to where the column's one stood."""
+        from rt_notebook.analysis import frames
+
+        return frames.persuasion(self._fold)
+
+    @property
+    def consensus_round(self) -> int | None:
+        """The first round from which on all counted seats stand together; None if never."""
+        from rt_notebook.analysis.debate_measures import consensus_round
+
+        return consensus_round(self._fold)
+
+    @property
+    def plot(self) -> Plots:
+        """The pictures: `result.plot.stances()`, agreement, tally, usage, timeline."""
+        from rt_notebook.analysis.plots import Plots
+
+        return Plots(self._fold)
+
+    def to_pandas(self, table: str = "replies") -> pd.DataFrame:
+        """Return a table as rows, by the name of its attribute.
+
+        Raises:
+            OptionError: there is no table of that name.
+        """
+        from rt_notebook.analysis import catalogue, frames
+
+        catalogue.table_named(table)
+        return frames.table(table, self._fold)
+
+    def to_polars(self, table: str = "replies") -> pl.DataFrame:
+        """Return a table as rows, by the name of its attribute.
+
+        Raises:
+            OptionError: there is no table of that name.
+            MissingExtraError: polars isn't installed.
+        """
+        from rt_notebook.analysis import arrow, catalogue
+
+        made = catalogue.table_named(table)
+        return arrow.to_polars(made.columns, made.rows(self._fold))
+
+    def to_arrow(self, table: str = "replies") -> pa.Table:
+        """Return a table as rows, by the name of its attribute.
+
+        Raises:
+            OptionError: there is no table of that name.
+            MissingExtraError: pyarrow isn't installed.
+        """
+        from rt_notebook.analysis import arrow, catalogue
+
+        made = catalogue.table_named(table)
+        return arrow.to_arrow(made.columns, made.rows(self._fold))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return `replies` as an Arrow stream, for `polars.DataFrame(result)` and its like."""
+        from rt_notebook.analysis import arrow, catalogue
+
+        made = catalogue.TABLES["replies"]
+        return arrow.arrow_stream(made.columns, made.rows(self._fold), requested_schema)
 
     def __repr__(self) -> str:
         """Return one line; no frame and no report is made for it."""
@@ -174,6 +278,8 @@ class Result:
         exclude: Container[str] | None = None,
     ) -> dict[str, str]:
         """Return the report as static HTML, Markdown and plain text, whichever is asked for."""
+        if self.shown_above is not None and self.shown_above():
+            return {"text/plain": f"{self!r} (the report stands above)"}
         from rt_notebook.rendering import report_html, report_markdown, report_text
 
         makers = {

@@ -111,6 +111,11 @@ USAGE: Final[Columns] = {"scope": "text", "name": "text", "calls": "int", **_TOK
 """One row per seat (the chairman's after them), per vendor, and one for all."""
 
 
+def storable(text: str) -> str:
+    """Return `text` as the store gives it back and a file can take it: no lone surrogates."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 def reply_rows(state: State) -> Iterator[Row]:
     """Yield the rows of `REPLIES`, by round, then in the seats' order; hidden seats are in them."""
     seats = {seat.name: seat for seat in state.spec.seats}
@@ -138,13 +143,7 @@ def reply_rows(state: State) -> Iterator[Row]:
 
 def call_rows(state: State) -> Iterator[Row]:
     """Yield the rows of `CALLS`, by round, seat (the chairman last), then as they started."""
-    place = {seat.name: number for number, seat in enumerate(state.spec.seats)}
-    last = len(place)
-
-    def order(call: Call) -> tuple[int, int]:
-        return call.round, last if call.purpose == VERDICT else place.get(call.seat, last)
-
-    for call in sorted(state.calls.values(), key=order):
+    for call in calls_in_order(state):
         yield (
             state.id,
             call.id,
@@ -162,6 +161,17 @@ def call_rows(state: State) -> Iterator[Row]:
             *(None, None, None, None),
             call.outcome,
         )
+
+
+def calls_in_order(state: State) -> list[Call]:
+    """Return all tries by round, seat (the chairman last), then as they started."""
+    place = {seat.name: number for number, seat in enumerate(state.spec.seats)}
+    last = len(place)
+
+    def order(call: Call) -> tuple[int, int]:
+        return call.round, last if call.purpose == VERDICT else place.get(call.seat, last)
+
+    return sorted(state.calls.values(), key=order)
 
 
 def flip_rows(state: State) -> Iterator[Row]:
@@ -272,6 +282,9 @@ def _reading(state: State, turn: Turn) -> Row:
 def _tokens(calls: Iterable[Call]) -> Row:
     """Return the sums of what is known over some tries, in the order of `_TOKENS`."""
     used = [call.usage for call in calls]
+    if len(used) == 1:
+        only = used[0]
+        return only.prompt_tokens, only.completion_tokens, only.cached_tokens, only.cost
     return tuple(_total(getattr(usage, name) for usage in used) for name in _TOKENS)
 
 

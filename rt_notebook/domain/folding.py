@@ -86,6 +86,8 @@ def _reply_read(state: StateFields, event: Event) -> None:
     turn.repaired = event.kind == "repaired"
     turn.final = not body.get("repair", False)
     turn.error = turn.message = None
+    if reply.question and turn.round not in state.asking[-1:]:
+        state.asking.append(turn.round)
     if turn.final and turn.usable and reply.stance_key is not None:
         position = Position(turn.seat, turn.round, reply.stance_key, reply.stance or "")
         state.positions[turn.seat] = position

@@ -1,7 +1,8 @@
 """What was read from a seat's reply and the chairman's verdict, as plain values for the log.
 
 Knows nothing of how they are read (`contract.reply`, `contract.verdict`) nor of who asked. Both go
-to JSON and back once per reply on the hot path, so the conversions are written out by hand.
+to JSON and back once per reply on the hot path, so the conversions are written out by hand, and
+they share their lists with it: nobody changes one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ OTHER: Final = "other:"
 """How the stance key of a stance of its own begins; the label follows as written."""
 NO_PICK: Final = "none"
 """The pick of a verdict that recommends no option."""
+
+# Most lists of most replies are empty; thousands of them would only keep the collector busy.
+_NONE: Final[list[str]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +65,18 @@ class Reply:
         """Return plain JSON values under the fields' names."""
         return {
             "valid": self.valid,
-            "errors": list(self.errors),
+            "errors": self.errors,
             "passed": self.passed,
             "stance": self.stance,
             "stance_key": self.stance_key,
-            "agree_with": list(self.agree_with),
-            "disagree": list(self.disagree),
-            "new": list(self.new),
-            "assumptions": list(self.assumptions),
+            "agree_with": self.agree_with,
+            "disagree": self.disagree,
+            "new": self.new,
+            "assumptions": self.assumptions,
             "question": self.question,
-            "duplicates": list(self.duplicates),
-            "trimmed": list(self.trimmed),
-            "notes": list(self.notes),
+            "duplicates": self.duplicates,
+            "trimmed": self.trimmed,
+            "notes": self.notes,
             "reasoning": self.reasoning,
             "raw": self.raw,
         }
@@ -83,18 +87,18 @@ class Reply:
         get = data.get
         return cls(
             bool(get("valid")),
-            list(get("errors") or ()),
+            get("errors") or _NONE,
             bool(get("passed")),
             get("stance"),
             get("stance_key"),
-            list(get("agree_with") or ()),
-            list(get("disagree") or ()),
-            list(get("new") or ()),
-            list(get("assumptions") or ()),
+            get("agree_with") or _NONE,
+            get("disagree") or _NONE,
+            get("new") or _NONE,
+            get("assumptions") or _NONE,
             get("question"),
-            list(get("duplicates") or ()),
-            list(get("trimmed") or ()),
-            list(get("notes") or ()),
+            get("duplicates") or _NONE,
+            get("trimmed") or _NONE,
+            get("notes") or _NONE,
             get("reasoning"),
             get("raw") or "",
         )
@@ -136,14 +140,14 @@ class VerdictText:
         """Return plain JSON values under the fields' names."""
         return {
             "valid": self.valid,
-            "errors": list(self.errors),
+            "errors": self.errors,
             "pick": self.pick,
             "recommendation": self.recommendation,
             "dissent": self.dissent,
-            "kill_criteria": list(self.kill_criteria),
-            "open_questions": list(self.open_questions),
-            "duplicates": list(self.duplicates),
-            "notes": list(self.notes),
+            "kill_criteria": self.kill_criteria,
+            "open_questions": self.open_questions,
+            "duplicates": self.duplicates,
+            "notes": self.notes,
             "reasoning": self.reasoning,
             "raw": self.raw,
         }
@@ -154,14 +158,14 @@ class VerdictText:
         get = data.get
         return cls(
             bool(get("valid")),
-            list(get("errors") or ()),
+            get("errors") or _NONE,
             get("pick"),
             get("recommendation") or "",
             get("dissent") or "",
-            list(get("kill_criteria") or ()),
-            list(get("open_questions") or ()),
-            list(get("duplicates") or ()),
-            list(get("notes") or ()),
+            get("kill_criteria") or _NONE,
+            get("open_questions") or _NONE,
+            get("duplicates") or _NONE,
+            get("notes") or _NONE,
             get("reasoning"),
             get("raw") or "",
         )

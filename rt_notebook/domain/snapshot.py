@@ -171,7 +171,12 @@ def snapshot(
         completed_rounds=state.completed_rounds,
         gate=_gate_part(state.gate),
         turns=turns,
-        positions=[_position_part(position, state.round) for position in state.positions.values()],
+        # In the seats' order: the fold holds them in the order in which the replies came.
+        positions=[
+            _position_part(state.positions[seat.name], state.round)
+            for seat in state.spec.seats
+            if seat.name in state.positions
+        ],
         tally=final_tally(state),
         verdict=verdict_json(state),
         usage=usage_json(state),

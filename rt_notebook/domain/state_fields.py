@@ -57,6 +57,8 @@ class StateFields:
     """All gates in order."""
     notes: list[Note] = field(default_factory=list)
     """What people said, in order."""
+    asking: list[int] = field(default_factory=list)
+    """The rounds in which somebody asked a question, so that the others needn't be searched."""
     answered: dict[str, Note] = field(default_factory=dict)
     """Answers by the question's normal form."""
     positions: dict[str, Position] = field(default_factory=dict)
@@ -151,9 +153,10 @@ class StateFields:
             before: only those of the rounds before this one; None: all.
         """
         found: dict[str, Question] = {}
-        for number in range(len(self.turns) if before is None else min(before, len(self.turns))):
-            for question in merged_questions(self.turns_of(number), self.hidden, self.answered):
-                found.setdefault(question_key(question.text), question)
+        for number in self.asking:
+            if before is None or number < before:
+                for question in merged_questions(self.turns_of(number), self.hidden, self.answered):
+                    found.setdefault(question_key(question.text), question)
         return list(found.values())
 
     def latest_replies(self, before: int | None = None) -> dict[str, Turn]:

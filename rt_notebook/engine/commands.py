@@ -45,7 +45,7 @@ def answer(
             listed = ", ".join(known) or "none"
             raise UsageError(
                 f"answer: round {gate.round} has no question {key!r} (open: {listed})"
-                f"{nearest(key, known)}{_not_sent(kept)}",
+                f"{nearest(key, known)}{not_sent(kept)}",
                 kept=kept,
             )
         _bounded(f"the answer to {key}", text, kept)
@@ -111,6 +111,17 @@ def stop(state: State, source: str) -> list[Body]:
     return [("stop_asked", {"source": source}), *_close(state, "stopped")]
 
 
+def not_sent(kept: Mapping[str, Any]) -> str:
+    """Return what to add to a refusal so that a person's words are shown again, else ''.
+
+    Args:
+        kept: answers, message and text (of a turn), as far as there are any.
+    """
+    texts = [f"{key}: {text}" for key, text in (kept.get("answers") or {}).items()]
+    texts += [f"{key}: {kept[key]}" for key in ("message", "text") if kept.get(key)]
+    return f"; not sent: {one_line('; '.join(texts), 500)}" if texts else ""
+
+
 def _close(state: State, why: str) -> list[Body]:
     gate = state.gate
     return [("gate_closed", {"round": gate.round, "why": why})] if gate is not None else []
@@ -120,15 +131,14 @@ def _open_gate(state: State, round: int | None, verb: str, kept: dict[str, Any])
     gate = state.gate
     if gate is None:
         raise UsageError(
-            f"{verb}: no gate is open (status {state.status}, round {state.round})"
-            f"{_not_sent(kept)}",
+            f"{verb}: no gate is open (status {state.status}, round {state.round}){not_sent(kept)}",
             kept=kept,
             status=state.status,
         )
     if round is not None and round != gate.round:
         raise UsageError(
             f"{verb}: the gate of round {round} isn't open, the one of round {gate.round} is"
-            f"{_not_sent(kept)}",
+            f"{not_sent(kept)}",
             kept=kept,
             status=state.status,
         )
@@ -137,13 +147,6 @@ def _open_gate(state: State, round: int | None, verb: str, kept: dict[str, Any])
 
 def _words(text: object) -> str:
     return "" if text is None else str(text).strip()
-
-
-def _not_sent(kept: dict[str, Any]) -> str:
-    texts = [f"{key}: {text}" for key, text in kept.get("answers", {}).items()]
-    if kept.get("message"):
-        texts.append(f"message: {kept['message']}")
-    return f"; not sent: {one_line('; '.join(texts), 500)}" if texts else ""
 
 
 def _bounded(what: str, text: str, kept: dict[str, Any]) -> None:

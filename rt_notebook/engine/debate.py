@@ -104,6 +104,7 @@ class Debate:
         self._clock: asyncio.TimerHandle | None = None
         self._out_of_time = False
         self._fault: StoreError | None = None
+        self._last_word: asyncio.Future[None] | None = None
         self._changed = asyncio.Event()
         self._commands = asyncio.Lock()
 
@@ -204,7 +205,10 @@ class Debate:
             step = self._decide()
             waits = isinstance(step, OpenGate) and self._ready is not None
             event = None if waits else _event_of(step)
-            if event is not None:
+            if event is not None and isinstance(step, Conclude):
+                self._last_word = asyncio.ensure_future(self.post(event))
+                await asyncio.shield(self._last_word)
+            elif event is not None:
                 await self.post(event)
         match step:
             case Ask(number, seats):
@@ -348,7 +352,8 @@ class Debate:
     async def _write_interruption(self, why: str) -> None:
         async with self._commands:  # a command on its way goes first
             try:
-                await self.post(("interrupted", {"why": why}))
+                # A conclusion on its way is the last word: it came before the interruption.
+                await (self._last_word or self.post(("interrupted", {"why": why})))
             except StoreError as exc:
                 self._broken(exc)
 

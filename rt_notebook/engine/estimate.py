@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
 
 from rt_notebook.contract.prompts import Prompts
 from rt_notebook.domain.spec import MANY_ROUNDS, DebateSpec
 from rt_notebook.domain.usage import CHARS_PER_TOKEN
 from rt_notebook.engine.limits import REPLY_TOKENS, VERDICT_TOKENS, chairman_vendor
 from rt_notebook.errors import LimitError
+from rt_notebook.providers.prices import price_of
 
 
 class Range(NamedTuple):
@@ -61,33 +65,14 @@ class Estimate:
         return "\n".join([*lines, *(f"Warning: {warning}" for warning in self.warnings)])
 
 
-_PRICE: Final = {"scripted": 0.0, "human": 0.0}
-
-
 def estimate(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
     """Return what a debate would cost."""
-    prompts = Prompts(spec)
-    rounds = spec.rounds + 1
-    brief = {
-        seat.name: (len(prompts.system(seat)) + len(prompts.opening())) // CHARS_PER_TOKEN
-        for seat in spec.seats
-    }
-    chairman = chairman_vendor(spec)
     vendors: dict[str, dict[str, Any]] = {}
-    for vendor in dict.fromkeys([*(seat.vendor for seat in spec.seats), chairman]):
-        mine = [seat for seat in spec.seats if seat.vendor == vendor]
-        vendors[vendor] = _vendor(
-            spec, vendor, [brief[seat.name] for seat in mine], rounds, vendor == chairman
-        )
-    known = all(vendors[vendor]["cost"] is not None for vendor in vendors)
+    for vendor, figures in _asked(spec):
+        vendors[vendor] = _added(vendors[vendor], figures) if vendor in vendors else figures
+    total = reduce(_added, vendors.values())
     return Estimate(
-        calls=_sum(vendors, "calls"),
-        prompt_tokens=_sum(vendors, "prompt_tokens"),
-        completion_tokens=_sum(vendors, "completion_tokens"),
-        cost=_sum(vendors, "cost") if known else None,
-        vendors=vendors,
-        warnings=tuple(spec_warnings(spec)),
-        attached=attached,
+        **total, vendors=vendors, warnings=tuple(spec_warnings(spec)), attached=attached
     )
 
 
@@ -146,30 +131,40 @@ def _twins(spec: DebateSpec) -> list[str]:
     return found
 
 
-def _vendor(
-    spec: DebateSpec, vendor: str, prompts: list[int], rounds: int, chairs: bool
-) -> dict[str, Any]:
-    seats = len(prompts)
-    calls = Range(seats + chairs, seats * rounds + chairs, 2 * (seats * rounds + chairs))
+def _asked(spec: DebateSpec) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield vendor and figures of each seat, then of the chairman."""
+    prompts = Prompts(spec)
+    rounds = spec.rounds + 1
     latest = len(spec.seats) * REPLY_TOKENS
-    opening = sum(prompts)
-    verdict = (len(spec.brief.question) // CHARS_PER_TOKEN + latest) if chairs else 0
-    depth = sum(range(1, rounds)) if spec.memory == "full" else rounds - 1
-    expected = opening * rounds + depth * seats * latest + verdict
-    sent = Range(opening + verdict, expected, 2 * expected)
-    received = Range(
-        seats * REPLY_TOKENS + chairs * VERDICT_TOKENS,
-        seats * rounds * REPLY_TOKENS + chairs * VERDICT_TOKENS,
-        2 * (seats * rounds * REPLY_TOKENS + chairs * VERDICT_TOKENS),
-    )
-    price = _PRICE.get(vendor)
-    cost = None if price is None else Range(price, price, price)
+    seen = (sum(range(1, rounds)) if spec.memory == "full" else rounds - 1) * latest
+    opening = len(prompts.opening())
+    for seat in spec.seats:
+        brief = (len(prompts.system(seat)) + opening) // CHARS_PER_TOKEN
+        sent = Range(brief, brief * rounds + seen, 2 * (brief * rounds + seen))
+        calls = Range(1, rounds, 2 * rounds)
+        yield seat.vendor, _figures(seat.model, calls, sent, REPLY_TOKENS)
+    verdict = len(spec.brief.question) // CHARS_PER_TOKEN + latest
+    model = spec.chairman.model if spec.chairman else chairman_vendor(spec)
+    sent = Range(verdict, verdict, 2 * verdict)
+    yield chairman_vendor(spec), _figures(model, Range(1, 1, 2), sent, VERDICT_TOKENS)
+
+
+def _figures(model: str, calls: Range, sent: Range, reply_tokens: int) -> dict[str, Any]:
+    received = Range(*(count * reply_tokens for count in calls))
+    price = price_of(model)
+    cost = None
+    if price is not None:
+        pairs = zip(sent, received, strict=True)
+        cost = Range(*(tokens * price.input + answer * price.output for tokens, answer in pairs))
     return {"calls": calls, "prompt_tokens": sent, "completion_tokens": received, "cost": cost}
 
 
-def _sum(vendors: dict[str, dict[str, Any]], key: str) -> Range:
-    ranges = [figures[key] for figures in vendors.values()]
-    return Range(*(sum(column) for column in zip(*ranges, strict=True)))
+def _added(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return the sums; a sum of which a part is unknown is unknown."""
+    return {
+        key: None if None in (one[key], other[key]) else Range(*map(add, one[key], other[key]))
+        for key in one
+    }
 
 
 def _too_low(name: str, bound: float, least: float) -> LimitError:

@@ -29,8 +29,19 @@ def broken_limit(state: State, asked: Sequence[str]) -> dict[str, Any] | None:
 
     Args:
         state: the fold.
-        asked: names of the seats to be asked next; the verdict is counted on top of them.
+        asked: names of the seats of the next round; the verdict is counted on top of them.
     """
+    broken = broken_calls(state, asked)
+    if broken is not None:
+        return broken
+    bound, used = state.spec.limits.max_tokens, state.usage.estimated_tokens
+    if bound is not None and used + _round_tokens(state, len(asked)) > bound:
+        return _limit("max_tokens", used, bound)
+    return _broken_cost(state, len(asked), state.spec.limits.max_cost)
+
+
+def broken_calls(state: State, asked: Sequence[str]) -> dict[str, Any] | None:
+    """Return the same for the limits on calls, which are exact in the midst of a round too."""
     limits = state.spec.limits
     seats = [seat for seat in state.spec.seats if seat.name in asked]
     if limits.max_calls is not None and state.usage.calls + len(seats) + 1 > limits.max_calls:
@@ -42,11 +53,7 @@ def broken_limit(state: State, asked: Sequence[str]) -> dict[str, Any] | None:
         needed += chairman_vendor(state.spec) == vendor
         if needed and used + needed > bound:
             return _limit(f"max_calls_per_vendor.{vendor}", used, bound)
-    if limits.max_tokens is not None:
-        used = state.usage.estimated_tokens
-        if used + _round_tokens(state, len(seats)) > limits.max_tokens:
-            return _limit("max_tokens", used, limits.max_tokens)
-    return _broken_cost(state, len(seats), limits.max_cost)
+    return None
 
 
 class Budget:

@@ -12,7 +12,7 @@ from rt_notebook.domain.gate import Gate
 from rt_notebook.domain.positions import canonical_key
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import Turn
-from rt_notebook.engine.limits import broken_limit
+from rt_notebook.engine.limits import broken_calls, broken_limit
 from rt_notebook.engine.steps import Ask, AskVerdict, Conclude, OpenGate, Record, Step
 
 _START_VERDICT: Final = Record("verdict_started", {})
@@ -96,7 +96,7 @@ def _round_under_way(state: State) -> Step:
     names = [seat.name for seat in state.spec.seats]
     still_open = tuple(name for name in names if name not in turns or not turns[name].final)
     # Calls that an interruption cut off count too: what is left may not suffice any more.
-    limit = broken_limit(state, still_open)
+    limit = broken_calls(state, still_open)
     return Record("limit_reached", limit) if limit is not None else Ask(state.round, still_open)
 
 
@@ -174,9 +174,12 @@ def _asks_people(state: State) -> bool:
 
 
 def _closed_gate(state: State) -> Gate | None:
-    """Return the gate after the current round, if it ran its course."""
+    """Return the gate after the current round, if it ran its course.
+
+    One that an interruption or the clock cut short opens again on resume.
+    """
     for gate in reversed(state.gates):
-        if gate.round == state.round and gate.why not in (None, "interrupted"):
+        if gate.round == state.round and gate.why not in (None, "interrupted", "clock"):
             return gate
     return None
 

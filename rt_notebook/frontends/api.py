@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -146,14 +147,17 @@ def answer(
     message: str | None = None,
     seat: str | None = None,
     text: str | None = None,
+    store: str | Path | None = None,
 ) -> Snapshot:
     """Answer an open gate, or give a human seat's reply (`seat` and `text`).
+
+    As with the other verbs by id, any process may run the debate.
 
     Raises:
         UnknownDebateError: there is no such debate.
         UsageError: nothing is open there; `kept` has the texts.
     """
-    run = session.run_of(id)
+    run = session.control_of(id, store)
     if (seat is None) != (text is None):
         raise OptionError("answer: seat and text belong together: a human seat's reply")
     if seat is not None and text is not None:
@@ -161,31 +165,55 @@ def answer(
     return run.answer(answers, message=message, round=round)
 
 
-def hold(id: str, *, round: int) -> Snapshot:
+def hold(id: str, *, round: int, store: str | Path | None = None) -> Snapshot:
     """Extend an open gate by its own window, at most three times.
 
     Raises:
         UsageError: it isn't open, or can't be extended.
     """
-    return session.run_of(id).hold(round=round)
+    return session.control_of(id, store).hold(round=round)
 
 
-def finish(id: str) -> Snapshot:
+def finish(id: str, *, store: str | Path | None = None) -> Snapshot:
     """Go to the verdict with the complete replies.
 
     Raises:
         UsageError: there is nothing to judge yet.
     """
-    return session.run_of(id).finish()
+    return session.control_of(id, store).finish()
 
 
-def stop(id: str) -> Snapshot:
+def stop(id: str, *, store: str | Path | None = None) -> Snapshot:
     """End a debate now; completed replies are kept.
 
     Raises:
         UsageError: it has ended.
     """
-    return session.run_of(id).stop()
+    return session.control_of(id, store).stop()
+
+
+def export(id: str, path: str | os.PathLike[str], *, store: str | Path | None = None) -> list[Path]:
+    """Write a debate's decision record, transcript, log, report and tables into a folder.
+
+    See `frontends.export` for the files. Again into the same folder: the debate's own files are
+    overwritten, unless somebody changed them. All files are written, or none.
+
+    Args:
+        id: the debate's id, or `last`.
+        path: the folder; made when it isn't there.
+        store: a path; None: the default store.
+
+    Returns:
+        The files' paths, the decision record first.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
+        UsageError: a name is taken, or a file was changed since the last export.
+        StoreError: the folder can't be written, or the disk is full.
+    """
+    from rt_notebook.frontends.export import export as write
+
+    return write(session.load(id, store), path)
 
 
 def delete(id: str, *, store: str | Path | None = None) -> None:

@@ -59,7 +59,9 @@ class DebateCell:
         assign: gets the result at the end.
         confirm: the question to be answered with Start before anything is called.
         variable: the variable's name, for hints in the result.
-        shown: displays the result where there is no view; None: nothing is displayed.
+        shown: displays the result in the running cell, where no view does; None: nothing is.
+        captured: whether the running cell's output is captured, so that the view, which stands on
+            the page, isn't where the result belongs.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class DebateCell:
         confirm: str | None = None,
         variable: str | None = None,
         shown: Callable[[Result], None] | None = None,
+        captured: Callable[[], bool] = lambda: False,
     ) -> None:
         self.run = run
         self.background = background
@@ -86,6 +89,7 @@ class DebateCell:
         self._confirm = confirm
         self._variable = variable
         self._shown = shown
+        self._captured = captured
 
     def start_view(self, job: Job[Any]) -> None:
         """Show the view; in the background leave a handle in the variable. Main thread."""
@@ -128,11 +132,15 @@ class DebateCell:
             self._assign(result)
         if self.view is not None:
             self.view.finish(result)
-        elif self._shown is not None:
+        if self._shown is not None and (self.view is None or self._is_captured()):
             self._shown(result)
         else:
             return
         result.shown_above = _same_cell(self._place.shell)
+
+    def _is_captured(self) -> bool:
+        # A background debate ends while some other cell runs: that one's capture isn't its own.
+        return not self.background and self._captured()
 
     def interruption(self) -> str:
         """Return what an interrupted cell says."""

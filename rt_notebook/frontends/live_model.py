@@ -164,6 +164,17 @@ def _limit_reached(event: Event, state: State) -> list[Message]:
     return [_notice(event, text, "warning")]
 
 
+def _finish_asked(event: Event, state: State) -> list[Message]:
+    agent = event.body.get("source") == "agent"
+    asked = "An agent asked for the verdict" if agent else "The verdict was asked for"
+    return [_notice(event, f"{asked}: the discussion ends here.")]
+
+
+def _stop_asked(event: Event, state: State) -> list[Message]:
+    agent = event.body.get("source") == "agent"
+    return [_notice(event, "An agent stops the debate." if agent else "Stopping.", "warning")]
+
+
 def _resumed(event: Event, state: State) -> list[Message]:
     return [{"type": "clock", "started_at": event.at}, _notice(event, "Resumed.")]
 
@@ -220,8 +231,8 @@ _ENDINGS: Final[Mapping[str, str]] = {
     "loop": "the seats repeated themselves",
     "limit": "a limit was reached",
     "clock": "the time was up",
-    "finished": "you asked for the verdict",
-    "stopped": "you stopped it",
+    "finished": "the verdict was asked for",
+    "stopped": "it was stopped",
     "interrupted": "interrupted; what was finished is kept",
     "error": "no seat answered",
 }
@@ -252,8 +263,8 @@ _MAKERS: Final[Mapping[str, Callable[[Event, State], list[Message]]]] = {
     "verdict_started": _verdict_started,
     "verdict_written": _verdict_told,
     "verdict_failed": _verdict_told,
-    "finish_asked": _says("The verdict was asked for: the discussion ends here."),
-    "stop_asked": _says("Stopping.", "warning"),
+    "finish_asked": _finish_asked,
+    "stop_asked": _stop_asked,
     "interrupted": _interrupted,
     "resumed": _resumed,
     "concluded": _concluded,

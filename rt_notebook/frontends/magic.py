@@ -127,7 +127,7 @@ def _answer(shell: Any, command: Command) -> Any:
         raise OptionError(
             "%roundtable answer needs --round N: the round the answer is for", option="round"
         )
-    run = session.run_of(command.id)
+    run = session.control_of(command.id)
     if (seat is None) != (text is None):
         raise OptionError(
             "%roundtable answer: --seat and --text belong together: a human seat's reply"
@@ -140,19 +140,19 @@ def _answer(shell: Any, command: Command) -> Any:
 def _hold(shell: Any, command: Command) -> Any:
     from rt_notebook import session
 
-    return session.run_of(command.id).hold(round=number(command, "round"))
+    return session.control_of(command.id).hold(round=number(command, "round"))
 
 
 def _finish(shell: Any, command: Command) -> Any:
     from rt_notebook import session
 
-    return session.run_of(command.id).finish()
+    return session.control_of(command.id).finish()
 
 
 def _stop(shell: Any, command: Command) -> Any:
     from rt_notebook import session
 
-    return session.run_of(command.id).stop()
+    return session.control_of(command.id).stop()
 
 
 def _delete(shell: Any, command: Command) -> None:
@@ -201,6 +201,12 @@ def _run(shell: Any, make: Any) -> None:
         raise cell_runner.CellInterrupted(cell.interruption()) from None
 
 
+def _export(shell: Any, command: Command) -> Any:
+    from rt_notebook.frontends.api import export
+
+    return export(command.id, command.folder)
+
+
 def _form(shell: Any, command: Command) -> None:
     from rt_notebook.frontends.views import shown_views
 
@@ -245,6 +251,7 @@ _DO = {
     "stop": _stop,
     "resume": _resume,
     "verdict": _verdict,
+    "export": _export,
     "form": _form,
     "delete": _delete,
     "seats": _seats,

@@ -304,7 +304,8 @@ def _gate_answered(message: Message, width: int) -> list[Text]:
         lines += hanging([(f"{who}: ", BOLD)], said, width)
     if message["message"]:
         lines += hanging([(f"{who}: ", BOLD)], message["message"], width)
-    return lines or [Text("continued without an answer", style=DIM)]
+    by = "" if who == "you" else f"{who} "
+    return lines or [Text(f"{by}continued without an answer", style=DIM)]
 
 
 def _gate_closed(message: Message, width: int) -> list[Text]:

@@ -29,6 +29,8 @@ class Verb:
     """True when it has no meaning without a debate."""
     answers: bool = False
     """True when `q1='…'` may follow."""
+    folder: bool = False
+    """True when a folder has to follow the id."""
 
 
 VERBS: Final = {
@@ -67,6 +69,13 @@ VERBS: Final = {
             ("max-calls", "max-tokens", "max-cost", "max-minutes"),
         ),
         Verb("verdict", "[ID]", "ask the chairman again from the saved replies"),
+        Verb(
+            "export",
+            "ID DIR",
+            "write decision record, transcript, log, report and tables into a folder",
+            needs_id=True,
+            folder=True,
+        ),
         Verb("form", "[ID]", "show a background debate's form here"),
         Verb("delete", "ID", "delete a debate for good", needs_id=True),
         Verb("seats", "", "the seats that can be named here, a data frame"),
@@ -89,6 +98,8 @@ class Command:
     """Values by option name."""
     answers: dict[str, str] = field(default_factory=dict)
     """Answers by question id."""
+    folder: str = ""
+    """The folder behind the id; empty unless the verb takes one."""
 
 
 def read_verb(line: str) -> Command | None:
@@ -109,6 +120,8 @@ def read_verb(line: str) -> Command | None:
     verb = VERBS[name]
     command = Command(verb, "last")
     ids = _take_words(command, words[1:])
+    if verb.folder:
+        command.folder = _take_folder(verb, ids)
     if len(ids) > 1:
         raise OptionError(
             f"%roundtable {name}: {ids[1]!r} is one word too many; form: {name} {verb.usage}"
@@ -154,6 +167,15 @@ def new_limits(command: Command, old: Mapping[str, Any]) -> dict[str, Any] | Non
     given = {name.replace("-", "_"): number(command, name, kind) for name, kind in kinds.items()}
     given = {name: value for name, value in given.items() if value is not None}
     return {**old, **given} if given else None
+
+
+def _take_folder(verb: Verb, ids: list[str]) -> str:
+    if len(ids) < 2:
+        raise OptionError(
+            f"%roundtable {verb.name} needs a debate's id (or last) and a folder; form: "
+            f"{verb.name} {verb.usage}"
+        )
+    return ids.pop(1)
 
 
 def _words(line: str) -> list[str]:

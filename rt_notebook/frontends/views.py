@@ -43,7 +43,7 @@ def cell_for(
             call doesn't).
     """
     make_view = _maker(run, place, background) if display is not False else None
-    shown = _shower(place) if show_result and make_view is None else None
+    shown = _shower(place) if show_result or make_view is not None else None
     return DebateCell(
         run,
         place,
@@ -53,6 +53,7 @@ def cell_for(
         confirm=confirm,
         variable=variable,
         shown=shown,
+        captured=lambda: _is_captured(place),
     )
 
 
@@ -73,6 +74,14 @@ def _maker(
 
         return lambda post: TerminalView(run, background=background)
     return None
+
+
+def _is_captured(place: Place) -> bool:
+    if place.kernel is None:
+        return False
+    from rt_notebook.frontends.publisher import captured
+
+    return captured(place.shell)
 
 
 def _shower(place: Place) -> Callable[[Result], None]:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import math
 import random
+from collections import deque
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Final
@@ -26,6 +27,9 @@ MAX_PREVIEW: Final = 500
 
 BACKOFF_BASE_S: Final = 1.0
 BACKOFF_CAP_S: Final = 30.0
+
+MINUTE_S: Final = 60.0
+"""Seconds that a bound of calls per minute looks back."""
 
 # Timers fire up to a clock's tick early.
 _TICK_S: Final = 0.001
@@ -94,23 +98,27 @@ class Limiter:
 
     Args:
         max_concurrency: calls at a time; None: no bound.
+        per_minute: calls that may start within any 60 seconds; None: no bound.
     """
 
-    def __init__(self, max_concurrency: int | None = None) -> None:
+    def __init__(self, max_concurrency: int | None = None, per_minute: int | None = None) -> None:
         self._slots = asyncio.Semaphore(max_concurrency) if max_concurrency else None
         self._free_at = 0.0
+        self._starts: deque[float] | None = deque(maxlen=per_minute) if per_minute else None
 
     async def enter(self) -> None:
-        """Wait for a slot, then for the account's pause to end."""
+        """Wait for a slot, then for the account's pause and its minute to end."""
         if self._slots is not None:
             await self._slots.acquire()
         loop = asyncio.get_running_loop()
         try:
-            while (delay := self._free_at - loop.time()) > 0:  # noqa: ASYNC110  (it can move on)
+            while (delay := self._opens_at() - loop.time()) > 0:  # noqa: ASYNC110  (it can move on)
                 await asyncio.sleep(delay)
         except BaseException:
             self.leave()
             raise
+        if self._starts is not None:
+            self._starts.append(loop.time())
 
     def leave(self) -> None:
         """Give the slot back."""
@@ -120,6 +128,13 @@ class Limiter:
     def slow_down(self, seconds: float) -> None:
         """Let no call of this account start for `seconds`."""
         self._free_at = max(self._free_at, asyncio.get_running_loop().time() + seconds)
+
+    def _opens_at(self) -> float:
+        # The deque is as long as the minute's bound: full, its first call is the one to wait for.
+        starts = self._starts
+        if starts is None or len(starts) < (starts.maxlen or 0):
+            return self._free_at
+        return max(self._free_at, starts[0] + MINUTE_S)
 
 
 class Limited:
@@ -136,9 +151,15 @@ class Limited:
 
     async def complete(self, call: Call, progress: Progress) -> Completion:
         """Answer one call once it is its turn; a rate limit slows everybody on the account."""
+        loop = asyncio.get_running_loop()
+        asked = loop.time()
         await self._limiter.enter()
+        queued = loop.time() - asked
         try:
-            return await self._provider.complete(call, progress)
+            answer = await self._provider.complete(call, progress)
+            if queued > _TICK_S:
+                answer.timings = {**answer.timings, "queued": queued}
+            return answer
         except CallError as error:
             if error.kind == "rate_limit":
                 self._limiter.slow_down(error.retry_after_s or BACKOFF_BASE_S)

@@ -1,7 +1,9 @@
 """The store as its users see it: an event log a debate, a list of debates, one holder at a time.
 
-Owns the interface and the values that cross it. Must not know SQLite, files or loops: the same
-interface has to fit a database server, and rows with commands from other processes beside it.
+Owns the interface and the values that cross it, commands from other processes included. Must not
+know SQLite, files or loops: the same interface has to fit a database server. There, `serve` and
+`watch` wait for its notifications; in a file they look, many times a second, whether anything has
+been written.
 """
 
 from __future__ import annotations
@@ -22,6 +24,12 @@ BEAT_S: Final = 5.0
 
 STALE_S: Final = 15.0
 """Seconds without a sign of life after which a lease counts no more."""
+
+MAX_COMMAND_BYTES: Final = 1024 * 1024
+"""UTF-8 bytes of one command's JSON."""
+
+MAX_WAITING: Final = 100
+"""Commands that may wait for one debate's holder at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,52 @@ class DebateRow:
     """The brief's digest, see `brief_digest`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What another process asks of a running debate."""
+
+    number: int
+    """Its number in the store; later ones have higher numbers."""
+    debate: str
+    """The debate's id."""
+    verb: str
+    """What is asked, such as answer or stop; the store doesn't know the verbs."""
+    body: dict[str, Any]
+    """What it says, JSON-able; written by another process, so nothing of it is sure."""
+    source: str
+    """Who asks: person, agent or process."""
+    asked_at: int
+    """Milliseconds since 1970 UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a command."""
+
+    revision: int | None = None
+    """The debate's revision once it was carried out; None: it was refused."""
+    error: dict[str, Any] | None = None
+    """Why it was refused, JSON-able: kind, message, facts."""
+
+
+Take = Callable[[Command], Awaitable[Answer]]
+"""Carries a command out, on the debate's loop."""
+
+
+class Watch(Protocol):
+    """Notices what is written to a store, by whatever process."""
+
+    def wait(self, seconds: float) -> bool:
+        """Return True as soon as there may be something new, False after `seconds`; blocks.
+
+        The first call returns True at once: ask it before reading what is there, and nothing
+        that is written meanwhile is missed. What the calling thread itself writes may not count.
+
+        Raises:
+            StoreError: the store can't be read.
+        """
+
+
 class DebateLog(Protocol):
     """One debate's log in the hands of the one who runs it, or is about to."""
 
@@ -116,6 +170,16 @@ class DebateLog(Protocol):
             UnknownDebateError: there is no such debate.
             StoreError: the store can't be written.
         """
+
+    def serve(self, take: Take) -> None:
+        """Hand over what other processes ask of this debate; called on the debate's loop.
+
+        From now on, while the lease is held, every command comes within 100 ms, in the order in
+        which they were asked, each once. What `take` returns is told to who asked.
+        """
+
+    def end_service(self) -> Awaitable[None]:
+        """Hand over nothing more; done once what was handed over is answered."""
 
     def release(self) -> None:
         """Give the lease back, if it is held, however the store feels.
@@ -182,6 +246,38 @@ class Store(Protocol):
             NotResumableError: somebody runs it.
             UnknownDebateError: there is no such debate.
         """
+
+    def watch(self) -> Watch:
+        """Return what notices new events, answers and leases, at next to no cost."""
+
+    def ask(self, debate: str, verb: str, body: Mapping[str, Any], source: str) -> int:
+        """Leave a command for the process that runs a debate.
+
+        Args:
+            debate: its id.
+            verb: what is asked.
+            body: what it says, JSON-able.
+            source: who asks.
+
+        Returns:
+            The command's number.
+
+        Raises:
+            UnknownDebateError: there is no such debate.
+            UsageError: it is too large, or too many wait already.
+            StoreError: the store can't be written.
+        """
+
+    def collect(self, number: int) -> Answer | None:
+        """Return what became of a command, and forget it; None: nobody has answered yet.
+
+        Raises:
+            StoreError: the store can't be read, or the command is gone (`fault` is `lost`): the
+                debate was deleted, or another process took it over.
+        """
+
+    def withdraw(self, number: int) -> bool:
+        """Take a command back; False: too late, somebody has taken it."""
 
     def close(self) -> None:
         """Close what is open, once no debate runs on this store any more."""

@@ -61,7 +61,27 @@ _FIRST: Final = (
     """,
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST,)
+# What other processes ask of a debate. `taken` is set by the debate's holder, `answer` follows; who
+# asked removes the row. A number is never given twice, or somebody could read another's answer.
+_SECOND: Final = (
+    """
+    CREATE TABLE commands (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        debate INTEGER NOT NULL,
+        verb TEXT NOT NULL,
+        body TEXT NOT NULL,
+        source TEXT NOT NULL,
+        asked_at INTEGER NOT NULL,
+        taken INTEGER NOT NULL DEFAULT 0,
+        answer TEXT
+    )
+    """,
+    "CREATE INDEX commands_by_debate ON commands (debate)",
+    # Holds what nobody has taken yet, so that looking costs the same however many were asked.
+    "CREATE INDEX commands_waiting ON commands (number) WHERE taken = 0",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND)
 """Statements by version, from 1."""
 
 VERSION: Final = len(MIGRATIONS)

@@ -11,7 +11,7 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from operator import itemgetter
 from pathlib import Path
@@ -20,12 +20,14 @@ from typing import Any, Final
 from rt_notebook.domain.events import Event, decode_event, encode_body
 from rt_notebook.domain.state import LIVE, RESUMABLE
 from rt_notebook.errors import NotResumableError, StoreError, UnknownDebateError, nearest
+from rt_notebook.store import sqlite_commands as commands
 from rt_notebook.store import sqlite_leases as leases
-from rt_notebook.store.log import DebateRow, Durability, Lease
+from rt_notebook.store.log import Answer, DebateRow, Durability, Lease, Take
 from rt_notebook.store.paths import store_path
 from rt_notebook.store.projection import INTERRUPTED, changes_of
 from rt_notebook.store.sqlite_database import Connect, Database, connect
 from rt_notebook.store.sqlite_faults import explained
+from rt_notebook.store.sqlite_inbox import SqliteWatch
 from rt_notebook.store.sqlite_writer import Append, Hold, Version, Writer
 
 logger = logging.getLogger(__name__)
@@ -46,6 +48,7 @@ _EVENTS: Final = (
 )
 _DELETE: Final = (
     "DELETE FROM events WHERE debate = ?",
+    "DELETE FROM commands WHERE debate = ?",
     "DELETE FROM leases WHERE debate = ?",
     "DELETE FROM debates WHERE number = ?",
 )
@@ -137,6 +140,34 @@ class SqliteStore:
             for statement in _DELETE:
                 connection.execute(statement, (number,))
             self.database.epoch += 1
+
+    def watch(self) -> SqliteWatch:
+        """Return what notices new events, answers and leases, at next to no cost."""
+        return SqliteWatch(self.database)
+
+    def ask(self, debate: str, verb: str, body: Mapping[str, Any], source: str) -> int:
+        """Leave a command for the process that runs a debate; returns its number."""
+        with self.database.transaction() as connection:
+            number = self.number_of(connection, debate)
+            return commands.insert(connection, number, verb, body, source)
+
+    def collect(self, number: int) -> Answer | None:
+        """Return what became of a command, and forget it; None: nobody has answered yet."""
+        with explained(self.place):
+            found = commands.answer_of(self.database.connection(), number)
+        if found is not None:
+            try:
+                with self.database.transaction() as connection:
+                    commands.remove(connection, [number])
+            except StoreError as error:
+                # It goes with the debate; what it says is known.
+                logger.warning("an answered command stays in the store: %s", error)
+        return found
+
+    def withdraw(self, number: int) -> bool:
+        """Take a command back; False: too late, somebody has taken it."""
+        with self.database.transaction() as connection:
+            return commands.withdraw(connection, number)
 
     def close(self) -> None:
         """Close the connections of all threads, once no debate runs on this store any more."""
@@ -241,6 +272,8 @@ class SqliteLog:
                 number = store.number_of(connection, self.debate)
                 store.refuse_live(connection, self.debate, "taken over")
                 leases.replace(connection, claim, number)
+                # They were meant for the one before.
+                commands.remove_of(connection, number)
                 revision = int(connection.execute(_REVISION, (number,)).fetchone()[0])
                 store.database.epoch += 1
         except BaseException:
@@ -253,6 +286,15 @@ class SqliteLog:
         else:
             self._writer = None  # the first append tells which loop runs it
         return revision
+
+    def serve(self, take: Take) -> None:
+        """Hand over what other processes ask of this debate; called on the debate's loop."""
+        self._bind(asyncio.get_running_loop()).inbox.serve(self, take)
+
+    async def end_service(self) -> None:
+        """Hand over nothing more; done once what was handed over is answered."""
+        if self._writer is not None:
+            await self._writer.inbox.dismiss(self)
 
     def release(self) -> None:
         """Give the lease back, if it is held."""

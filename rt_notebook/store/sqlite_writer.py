@@ -23,6 +23,7 @@ from rt_notebook.store import sqlite_leases as leases
 from rt_notebook.store.log import BEAT_S
 from rt_notebook.store.projection import FIRST_STATUS, RESUMED, Changes, NewRow, RowChange
 from rt_notebook.store.sqlite_database import Database
+from rt_notebook.store.sqlite_inbox import Inbox
 
 logger = logging.getLogger(__name__)
 
@@ -114,6 +115,8 @@ class Writer:
 
     def __init__(self, database: Database, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
+        self.inbox = Inbox(database, loop)
+        """What other processes ask of the debates on this loop."""
         self._database = database
         self._pending: list[Append] = []
         self._logs: WeakValueDictionary[int, Log] = WeakValueDictionary()

@@ -18,7 +18,10 @@ from rt_notebook.store.log import DebateRow
 from tests.analysis.debates import NASTY, Log, empty, full, interrupted
 from tests.environment import ROOT
 
-TABLES = ["replies", "stances", "tally", "flips", "questions", "calls", "usage"]
+TABLES = [
+    "replies", "stances", "tally", "agreement", "endorsements", "flips", "points", "questions",
+    "calls", "tool_calls", "usage", "measures", "persuasion",
+]  # fmt: skip
 TOKENS = {
     "prompt_tokens": "Int64",
     "completion_tokens": "Int64",
@@ -55,6 +58,18 @@ DTYPES = {
         "exit_code": "Int64", "outcome": "string",
     },
     "usage": {"scope": "string", "name": "string", "calls": "Int64", **TOKENS},
+    "endorsements": {"seat": "string", "named": "string", "round": "Int64"},
+    "points": {
+        "round": "Int64", "seat": "string", "kind": "string", "text": "string", "group": "Int64",
+    },
+    "tool_calls": {
+        "round": "Int64", "seat": "string", "name": "string", "preview": "string",
+    },
+    "measures": {
+        "seats": "Int64", "standing": "Int64", "agreement": "Float64", "fleiss_kappa": "Float64",
+        "krippendorff_alpha": "Float64", "entropy": "Float64", "volatility": "Float64",
+        "conformity": "Float64", "consensus": "boolean",
+    },
 }  # fmt: skip
 CREATED = 1_767_225_600_123
 ROW = DebateRow(
@@ -97,7 +112,7 @@ def test_text_dtype_names_its_storage() -> None:
 
 @pytest.mark.parametrize("make", [full, empty, interrupted])
 def test_indexes_of_names_never_vary(make: Callable[[], Log]) -> None:
-    for name in ("stances", "tally"):
+    for name in ("stances", "tally", "agreement", "persuasion"):
         dtype = table_of(make(), name).index.dtype
         assert isinstance(dtype, pd.StringDtype)
         assert (dtype.storage, dtype.na_value) == ("python", pd.NA)
@@ -114,7 +129,7 @@ def test_stances_share_one_categorical_dtype() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_empty_debate_gives_every_frame(name: str) -> None:
-    rows = {"stances": 3, "tally": 2, "usage": 4}
+    rows = {"stances": 3, "tally": 2, "usage": 4, "agreement": 3, "persuasion": 3}
     assert len(table_of(empty(), name)) == rows.get(name, 0)
 
 

@@ -41,13 +41,13 @@ class MemoryLog:
 
     Args:
         rows: what it holds already.
-        fails_at: number of the append that fails, and all after it; None: none.
+        fails_at: number of the write that fails, and all after it; None: none.
     """
 
     def __init__(self, rows: Iterable[Row] = (), fails_at: int | None = None) -> None:
         self.rows = list(rows)
-        self.appends = 0
-        self._fails_at = fails_at
+        self.writes = 0
+        self.fails_at = fails_at
         self._waiting: list[tuple[Sequence[Event], Callable[[], None], asyncio.Future[None]]] = []
 
     def append(self, events: Sequence[Event], committed: Callable[[], None]) -> Awaitable[None]:
@@ -60,9 +60,9 @@ class MemoryLog:
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
+        self.writes += 1
         for events, committed, future in waiting:
-            self.appends += 1
-            if self._fails_at is not None and self.appends >= self._fails_at:
+            if self.fails_at is not None and self.writes >= self.fails_at:
                 if not future.done():
                     future.set_exception(StoreError("the disk is full"))
                 continue
@@ -192,6 +192,13 @@ class Ride:
     async def gate(self) -> None:
         """Wait for the next gate."""
         await self.debate.wait_until(lambda state: state.gate is not None)
+
+
+async def interrupt(task: asyncio.Task[State]) -> None:
+    """Cancel a run and wait for its end."""
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
 
 
 def assert_told_by(log: MemoryLog, state: State) -> None:

@@ -179,7 +179,7 @@ def test_calls_limit_goes_to_verdict(limits: Limits, name: str, used: int) -> No
         ("done", "ready") if used else ("error", "skipped")
     )
     assert state.stop_reason == "limit"
-    (bound,) = [*limits.max_calls_per_vendor.values()] or [limits.max_calls]
+    bound = next(iter(limits.max_calls_per_vendor.values()), limits.max_calls)
     assert ride.sink.of("limit_reached") == [{"limit": name, "used": used, "bound": bound}]
 
 

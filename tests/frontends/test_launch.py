@@ -151,3 +151,20 @@ def test_place_of_a_script_is_nobody() -> None:
     assert Place(kernel=object(), stdin=True).attended
     assert Place(kernel=object()).headless_kernel
     assert Place(terminal=True).attended
+
+
+def test_captured_cell_gets_the_result_itself() -> None:
+    shown: list[Any] = []
+    result = run_blocking(
+        _cell(RecordingView(), shown=shown.append, captured=lambda: True), Place()
+    )
+    assert shown == [result]
+    run_blocking(_cell(RecordingView(), shown=shown.append), Place())
+    assert shown == [result]
+
+
+def test_background_result_enters_no_other_capture() -> None:
+    shown: list[Any] = []
+    cell = _cell(RecordingView(), shown=shown.append, captured=lambda: True, background=True)
+    start_background(cell, Place()).result(10)
+    assert shown == []

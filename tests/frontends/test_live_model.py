@@ -224,6 +224,8 @@ def test_early_endings_are_told_in_words() -> None:
         ("limit_reached", {"limit": "max_calls", "used": 9, "bound": 10}, "9 of 10 used"),
         ("finish_asked", {"source": "person"}, "verdict was asked for"),
         ("stop_asked", {"source": "person"}, "Stopping"),
+        ("finish_asked", {"source": "agent"}, "An agent asked for the verdict"),
+        ("stop_asked", {"source": "agent"}, "An agent stops the debate"),
     ]
     for kind, body, words in cases:
         scene.add(kind, **body)

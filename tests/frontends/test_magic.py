@@ -345,7 +345,7 @@ LINE_MISTAKES = {
     "no round": ("answer last q1='x'", rt.OptionError, "--round"),
     "no label": ("answer last --round 0 hello", rt.OptionError, "'hello' has no label"),
     "stop without id": ("stop", rt.OptionError, "needs the debate's id"),
-    "not running": ("stop last", rt.UsageError, "status done"),
+    "not running": ("stop last", rt.UsageError, "the debate is done"),
     "no form": ("form", rt.UsageError, "no debate with a form"),
     "resume done": ("resume last", rt.NotResumableError, "is done"),
     "verdict done": ("verdict last", rt.NotResumableError, "is done"),

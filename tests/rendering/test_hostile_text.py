@@ -7,9 +7,6 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from rt_notebook.domain.reply import Reply, VerdictText
-from rt_notebook.domain.seat import Seat
-from rt_notebook.domain.state import State
 from rt_notebook.rendering import report_html, report_markdown, report_text, summary_line
 from rt_notebook.rendering.markup import (
     BLOCK_TAGS,
@@ -23,32 +20,12 @@ from rt_notebook.rendering.markup import (
     verbatim,
 )
 from rt_notebook.rendering.plain import cells, one_line, plain
-from tests.rendering.events import Story, spec_of, stance
 from tests.rendering.hostile import CORPUS, HTML, Page, assert_harmless_html, assert_harmless_text
+from tests.rendering.hostile_debate import everywhere
 
 each_text = pytest.mark.parametrize("text", CORPUS, ids=range(len(CORPUS)))
 # Reads Markdown as generously as the places that show it: HTML, links of any text, tables.
 _GENEROUS = MarkdownIt("gfm-like", {"html": True, "linkify": False})
-
-
-def everywhere(text: str) -> State:
-    """A debate in which every text that comes from outside is `text`."""
-    label = one_line(text, 100) or "x"
-    spec = spec_of(
-        (Seat("pm", lens=text, persona=text), Seat("dev", model="function:f", mood="rant")),
-        question=text[:15_000],
-        options=(f"{label} 1", f"{label} 2"),
-        anonymous=True,
-    )
-    points = [text, "plain"]
-    story = Story(spec).start_round()
-    story.reply("pm", stance("opt-1", text, disagree=points, new=points, question=text))
-    story.reply("dev", stance(f"other:{text}", text, agree_with=points, assumptions=points))
-    story.gate({"q1": text}, message=text).start_round()
-    story.reply("pm", Reply(errors=points, stance=text, raw=text))
-    story.fails("dev", "provider", text)
-    verdict = VerdictText(True, [], "opt-1", f"opt-1\n{text}", text, points, points)
-    return story.verdict(verdict, model=f"scripted {text}").conclude().state()
 
 
 @each_text

@@ -181,21 +181,21 @@ def test_newer_database_is_refused(path: Path) -> None:
 def test_older_database_is_migrated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(path) as store:
         write(store, created("d"))
-    later = (*MIGRATIONS, ("CREATE TABLE commands (debate INTEGER, body TEXT)",))
+    later = (*MIGRATIONS, ("CREATE TABLE later (debate INTEGER, body TEXT)",))
     monkeypatch.setattr(migrations, "MIGRATIONS", later)
     monkeypatch.setattr(migrations, "VERSION", len(later))
     for _ in range(2):
         with opened(path) as store:
             connection = store.database.connection()
             assert connection.execute("PRAGMA user_version").fetchone() == (VERSION + 1,)
-            assert connection.execute("SELECT count(*) FROM commands").fetchone() == (0,)
+            assert connection.execute("SELECT count(*) FROM later").fetchone() == (0,)
             assert seqs(store, "d") == [1]
 
 
 def test_broken_migration_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(path) as store:
         write(store, created("d"))
-    later = (*MIGRATIONS, ("CREATE TABLE commands (debate INTEGER)", "CREATE TABLE nonsense"))
+    later = (*MIGRATIONS, ("CREATE TABLE later (debate INTEGER)", "CREATE TABLE nonsense"))
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", later)
         patch.setattr(migrations, "VERSION", len(later))
@@ -203,7 +203,7 @@ def test_broken_migration_changes_nothing(path: Path, monkeypatch: pytest.Monkey
             SqliteStore(path)
     with opened(path) as store:
         tables = store.database.connection().execute("SELECT name FROM sqlite_master").fetchall()
-        assert ("commands",) not in tables
+        assert ("later",) not in tables
         assert seqs(store, "d") == [1]
 
 

@@ -390,6 +390,7 @@ class View {
       const entries = [...message.answers];
       if (message.message) entries.push({ text: message.message });
       if (entries.length) this.said(message.source, entries);
+      else if (message.source === "agent") this.line("rt-line-info", "An agent let it go on without an answer.");
     } else if (message.state === "closed") {
       const why = { answered: "", timeout: "No answer in time: open questions stay open.", clock: "The debate's time was up." }[message.why];
       if (this.gateLine && why) this.gateLine.textContent = why;

@@ -1,0 +1,312 @@
+"""Which debates a sweep consists of: briefs × variations × repeats, each under an id of its own.
+
+Owns what may be varied and how the ids come about. Runs nothing and opens no store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations, product
+from typing import Any, Final, NamedTuple
+
+from rt_notebook.config import load_config, resolve_chairman, resolve_seats
+from rt_notebook.domain.brief import Brief
+from rt_notebook.domain.seat import Seat
+from rt_notebook.domain.spec import DebateSpec, Limits
+from rt_notebook.errors import OptionError, nearest, one_line
+from rt_notebook.store.paths import new_debate_id
+
+BRIEF_FIELDS: Final = tuple(Brief.model_fields)
+SETTINGS: Final = (
+    "rounds", "chairman", "memory", "anonymous", "limits", "loop_threshold", "language", "seats",
+)  # fmt: skip
+"""What a debate is given besides its brief, and what a variation may change."""
+_SEAT_FIELDS: Final = (
+    "model", "persona", "lens", "mood", "effort", "temperature", "max_tokens",
+)  # fmt: skip
+_ORDERS: Final = ("rotations", "all")
+_MOST_ORDERS: Final = 720
+_DIGITS: Final = 12
+
+
+class Planned(NamedTuple):
+    """One debate of a sweep."""
+
+    id: str
+    """Its id in the store: the same call gives the same one."""
+    brief: int
+    """The number of its brief, from 0."""
+    variation: int
+    """The number of its variation, from 0."""
+    repeat: int
+    """The number of its repeat, from 1."""
+
+
+@dataclass
+class Plan:
+    """All debates of a sweep, small however many there are: definitions are made when needed."""
+
+    briefs: list[Brief]
+    """The briefs in the order given."""
+    titles: list[str | None]
+    """Their own titles."""
+    tags: list[dict[str, str]]
+    """What else stood beside each brief: columns that are no field of one."""
+    variations: list[dict[str, Any]]
+    """What is varied, by name; one empty one where nothing is."""
+    seats: list[Seat]
+    """The seats before any variation."""
+    settings: dict[str, Any]
+    """The settings before any variation."""
+    debates: list[Planned] = field(default_factory=list)
+    """The debates: briefs, then variations, then repeats."""
+
+    def spec(self, planned: Planned) -> DebateSpec:
+        """Return a debate's definition."""
+        return self._spec(planned.brief, self.variations[planned.variation])
+
+    def label(self, planned: Planned) -> str | None:
+        """Return what a variation changes, in a line; None where nothing is varied."""
+        return "; ".join(f"{name}={word}" for name, word in self.values(planned).items()) or None
+
+    def values(self, planned: Planned) -> dict[str, str]:
+        """Return what is varied in a debate, by name, in words."""
+        varied = self.variations[planned.variation]
+        return {name: _named(value) for name, value in varied.items()}
+
+    def title(self, planned: Planned) -> str:
+        """Return the debate's title."""
+        own = self.titles[planned.brief]
+        return own or one_line(self.briefs[planned.brief].question, 80)
+
+    def _spec(self, brief: int, varied: Mapping[str, Any]) -> DebateSpec:
+        settings = {**self.settings}
+        seats = list(self.seats)
+        for name, value in varied.items():
+            if name == "seats":
+                seats = list(value)
+            elif name in SETTINGS:
+                settings[name] = value
+        for name, value in varied.items():
+            if name == "order":
+                seats = _ordered(seats, value)
+            elif name not in SETTINGS:
+                seats = _with_field(seats, name, value)
+        return DebateSpec(
+            brief=self.briefs[brief],
+            seats=tuple(seats),
+            title=self.titles[brief],
+            unattended=True,
+            **settings,
+        )
+
+
+def make_plan(
+    briefs: Any,
+    seats: Sequence[Seat | str] | None,
+    repeats: int,
+    vary: Mapping[str, Iterable[Any]] | None,
+    settings: Mapping[str, Any],
+) -> Plan:
+    """Return the debates of a sweep; see `sweep` for the arguments.
+
+    Raises:
+        BriefError: a brief breaks its limits.
+        SeatError: the seats don't fit.
+        OptionError: a setting or something to vary is unknown.
+    """
+    if repeats < 1:
+        raise OptionError(f"repeats={repeats}: at least 1 is needed", option="repeats")
+    config = load_config()
+    given = {**config.review_defaults(), **settings}
+    shared = {name: given.pop(name) for name in BRIEF_FIELDS if name in given}
+    for name in ("store", "durability", "display", "gates", "unattended", "question_wait_s",
+                 "checkpoint_wait_s", "title"):  # fmt: skip
+        given.pop(name, None)
+    unknown = [name for name in given if name not in SETTINGS]
+    if unknown:
+        hint = nearest(unknown[0], [*SETTINGS, *BRIEF_FIELDS])
+        raise OptionError(f"sweep has no argument {unknown[0]!r}{hint}", option=unknown[0])
+    sitting = resolve_seats(list(seats) if seats is not None else None, {}, config)
+    given.setdefault("limits", Limits(**config.limits))
+    given["chairman"] = _chairman(given.get("chairman"), sitting)
+    plan = Plan([], [], [], _variations(vary or {}, sitting), sitting, given)
+    for row in _rows(briefs):
+        brief, title, tags = _brief(row, shared)
+        plan.briefs.append(brief)
+        plan.titles.append(title)
+        plan.tags.append(tags)
+    if not plan.briefs:
+        raise OptionError("sweep: no brief was given", option="briefs")
+    plan.debates = list(_planned(plan, repeats))
+    return plan
+
+
+def _planned(plan: Plan, repeats: int) -> Iterator[Planned]:
+    """Yield the debates; equal definitions, wherever they come from, are each other's repeats."""
+    seen: Counter[str] = Counter()
+    for brief in range(len(plan.briefs)):
+        for variation, varied in enumerate(plan.variations):
+            spec = plan._spec(brief, varied)
+            digest = _digest(spec)
+            # A new id is a slug and random letters; here the letters follow from the definition.
+            slug = new_debate_id(spec.shown_title).rpartition("-")[0]
+            for _ in range(repeats):
+                seen[digest] += 1
+                whole = hashlib.sha256(f"{digest}/{seen[digest]}".encode()).hexdigest()
+                yield Planned(f"{slug}-{whole[:_DIGITS]}", brief, variation, seen[digest])
+
+
+def _digest(spec: DebateSpec) -> str:
+    """Return what a debate's id rests on: its definition, without budgets and colours."""
+    data = spec.model_dump(mode="json", exclude={"limits", "v"})
+    for seat in data["seats"]:
+        seat.pop("color", None)
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _rows(briefs: Any) -> list[Any]:
+    """Return the briefs one by one: of a list, or the rows of a pandas or polars data frame."""
+    if isinstance(briefs, (str, Mapping, Brief)) or hasattr(briefs, "spec"):
+        return [briefs]
+    if hasattr(briefs, "to_dicts"):
+        return list(briefs.to_dicts())
+    if hasattr(briefs, "to_dict"):
+        return list(briefs.to_dict("records"))
+    return list(briefs)
+
+
+def _brief(row: Any, shared: Mapping[str, Any]) -> tuple[Brief, str | None, dict[str, str]]:
+    """Return a brief, its title and its tags."""
+    if isinstance(row, Brief):
+        return row, None, {}
+    if isinstance(getattr(row, "spec", None), DebateSpec):
+        return row.spec.brief, row.spec.title, {}
+    if isinstance(row, str):
+        return Brief(**{**shared, "question": row}), None, {}
+    if not isinstance(row, Mapping):
+        raise OptionError(
+            f"sweep: {one_line(repr(row), 80)} is no brief: give a question, a dict with the "
+            "brief's fields, a Brief or a Review",
+            option="briefs",
+        )
+    given = {str(name): value for name, value in row.items() if not _is_missing(value)}
+    title = given.pop("title", None)
+    fields = {name: _field(name, given.pop(name)) for name in BRIEF_FIELDS if name in given}
+    for name in given:
+        hint = nearest(name, [*BRIEF_FIELDS, "title"])
+        if hint:
+            raise OptionError(f"sweep: a brief has no field {name!r}{hint}", option="briefs")
+    if "question" not in fields and "question" not in shared:
+        raise OptionError("sweep: a brief has no question", option="briefs")
+    tags = {name: str(value) for name, value in given.items()}
+    return Brief(**{**shared, **fields}), title, tags
+
+
+def _field(name: str, value: Any) -> Any:
+    """Return a field as a brief takes it: a cell of a table may hold a list as lines."""
+    if name in ("options", "known", "assumed", "constraints"):
+        if isinstance(value, str):
+            return tuple(line.strip().removeprefix("- ") for line in value.splitlines() if line)
+        return tuple(value)
+    return value
+
+
+def _is_missing(value: Any) -> bool:
+    # NaN is the one value that differs from itself; an array has no single answer.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (
+        isinstance(value, float) and value != value
+    )  # fmt: skip
+
+
+def _variations(vary: Mapping[str, Iterable[Any]], seats: Sequence[Seat]) -> list[dict[str, Any]]:
+    """Return every combination of what is varied, the last name changing fastest."""
+    choices: list[list[Any]] = []
+    for name, values in vary.items():
+        _check_name(name, seats, "seats" in vary)
+        choices.append(_orders(values, seats) if name == "order" else _choices(name, values))
+        if not choices[-1]:
+            raise OptionError(f"vary: {name!r} has nothing to choose from", option="vary")
+    return [dict(zip(vary, chosen, strict=True)) for chosen in product(*choices)]
+
+
+def _check_name(name: str, seats: Sequence[Seat], panels: bool) -> None:
+    seat, dot, what = name.rpartition(".")
+    if name in SETTINGS or name == "order" or (not dot and name in _SEAT_FIELDS):
+        return
+    known = [seat.name for seat in seats]
+    if dot and what in _SEAT_FIELDS and (panels or seat in known):
+        return
+    names = [*SETTINGS, "order", *_SEAT_FIELDS, *(f"{n}.{f}" for n in known for f in _SEAT_FIELDS)]
+    raise OptionError(
+        f"vary: {name!r} can't be varied{nearest(name, names)} (a setting: {', '.join(SETTINGS)}; "
+        f"every seat's: {', '.join(_SEAT_FIELDS)}; one seat's: {known[0]}.model; or order)",
+        option="vary",
+    )
+
+
+def _choices(name: str, values: Iterable[Any]) -> list[Any]:
+    if name == "seats":
+        config = load_config()
+        return [resolve_seats(list(panel), {}, config) for panel in values]
+    if name == "chairman":
+        return [_chairman(value, ()) for value in values]
+    return [values] if isinstance(values, str) else list(values)
+
+
+def _orders(values: Any, seats: Sequence[Seat]) -> list[Any]:
+    """Return orders of the seats, as names."""
+    names = [seat.name for seat in seats]
+    if values == "rotations":
+        return [tuple(names[at:] + names[:at]) for at in range(len(names))]
+    if values == "all":
+        found = permutations(names)
+        return [order for order, _ in zip(found, range(_MOST_ORDERS), strict=False)]
+    if isinstance(values, str):
+        raise OptionError(f"vary: order={values!r}: {' or '.join(_ORDERS)}, or a list of names")
+    return [tuple(order) for order in values]
+
+
+def _ordered(seats: Sequence[Seat], order: Sequence[str]) -> list[Seat]:
+    by_name = {seat.name: seat for seat in seats}
+    if sorted(by_name) != sorted(order):
+        raise OptionError(
+            f"vary: the order {', '.join(map(str, order))} doesn't name each seat once "
+            f"({', '.join(by_name)})",
+            option="vary",
+        )
+    return [by_name[name] for name in order]
+
+
+def _with_field(seats: Sequence[Seat], name: str, value: Any) -> list[Seat]:
+    """Return the seats with one field changed, of one of them (`pm.lens`) or of all (`lens`)."""
+    who, _, what = name.rpartition(".")
+    return [_changed(seat, what, value) if who in ("", seat.name) else seat for seat in seats]
+
+
+def _changed(seat: Seat, name: str, value: Any) -> Seat:
+    fields = {key: getattr(seat, key) for key in type(seat).model_fields if key != "name"}
+    if name == "model":
+        return Seat(seat.name, **{**fields, "script": None, "model": value})
+    return Seat(seat.name, **{**fields, name: value}).with_function(seat.function)
+
+
+def _chairman(chairman: Any, seats: Sequence[Seat]) -> Seat | None:
+    if isinstance(chairman, Seat):
+        return chairman
+    if chairman is None or isinstance(chairman, str):
+        return resolve_chairman(chairman, {}, load_config(), seats)
+    return Seat("chairman", model=chairman)
+
+
+def _named(value: Any) -> str:
+    if isinstance(value, Seat):
+        return value.model
+    if isinstance(value, (list, tuple)):
+        return "/".join(v.name if isinstance(v, Seat) else str(v) for v in value)
+    return one_line(getattr(value, "__name__", None) or str(value), 60)

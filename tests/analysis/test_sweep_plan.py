@@ -1,0 +1,93 @@
+"""Which debates a sweep consists of, and under which ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rt_notebook as rt
+from rt_notebook.analysis.sweep_plan import make_plan
+from rt_notebook.domain.brief import Brief
+
+OPTIONS = ("Ship", "Wait")
+
+
+def plan(briefs: Any = "Ship now?", **given: Any) -> list[tuple[str, dict[str, str]]]:
+    """Returns (question, what is varied) of each planned debate."""
+    repeats, vary = given.pop("repeats", 1), given.pop("vary", None)
+    seats = given.pop("seats", ["pm", "dev", "rv"])
+    made = make_plan(briefs, seats, repeats, vary, {"options": OPTIONS, **given})
+    return [(made.spec(one).brief.question, made.values(one)) for one in made.debates]
+
+
+def test_variations_are_all_combinations() -> None:
+    found = plan(vary={"rounds": [0, 1], "pm.lens": ["risk", "cost"]})
+    assert [varied for _, varied in found] == [
+        {"rounds": "0", "pm.lens": "risk"}, {"rounds": "0", "pm.lens": "cost"},
+        {"rounds": "1", "pm.lens": "risk"}, {"rounds": "1", "pm.lens": "cost"},
+    ]  # fmt: skip
+
+
+def test_variations_reach_the_seats() -> None:
+    seats = [rt.Seat("pm", lens="cost"), rt.Seat("dev")]
+    vary = {"dev.lens": ["risk"], "mood": ["grill"], "pm.persona": ["You are kind."]}
+    made = make_plan("Q?", seats, 1, vary, {"options": OPTIONS})
+    pm, dev = made.spec(made.debates[0]).seats
+    assert (pm.lens, pm.mood, pm.persona) == ("cost", "grill", "You are kind.")
+    assert (dev.lens, dev.mood, dev.persona) == ("risk", "grill", None)
+
+
+def test_models_and_panels_can_be_varied() -> None:
+    def speaker(call: rt.Call) -> str:
+        return "PASS"
+
+    vary: dict[str, list[Any]] = {
+        "seats": [["pm", "dev"], [rt.Seat("a"), rt.Seat("b"), rt.Seat("c")]],
+        "model": ["scripted", speaker],
+    }
+    made = make_plan("Q?", None, 1, vary, {"options": OPTIONS})
+    specs = [made.spec(one) for one in made.debates]
+    assert [[seat.name for seat in spec.seats] for spec in specs] == [
+        ["pm", "dev"], ["pm", "dev"], ["a", "b", "c"], ["a", "b", "c"],
+    ]  # fmt: skip
+    assert specs[1].seats[0].function is speaker
+    assert made.values(made.debates[3]) == {"seats": "a/b/c", "model": "speaker"}
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("rotations", ["pm/dev/rv", "dev/rv/pm", "rv/pm/dev"]),
+        ([("rv", "dev", "pm")], ["rv/dev/pm"]),
+    ],
+)
+def test_orders_of_seats_can_be_varied(order: Any, expected: list[str]) -> None:
+    assert [varied["order"] for _, varied in plan(vary={"order": order})] == expected
+    assert len(plan(vary={"order": "all"})) == 6
+
+
+def test_briefs_and_reviews_are_taken_as_they_are() -> None:
+    brief = Brief(question="From a brief?", options=("A", "B"))
+    review = rt.Review("From a review?", options=["C", "D"], seats=["pm", "dev"])
+    made = make_plan([brief, review], ["pm", "dev"], 1, None, {})
+    assert [made.spec(one).brief.options for one in made.debates] == [("A", "B"), ("C", "D")]
+
+
+def test_equal_briefs_are_repeats() -> None:
+    made = make_plan(["Q?", "Q?"], ["pm", "dev"], 2, None, {"options": OPTIONS})
+    assert [one.repeat for one in made.debates] == [1, 2, 3, 4]
+    assert len({one.id for one in made.debates}) == 4
+
+
+def test_ids_follow_from_what_matters() -> None:
+    def ids(**given: Any) -> str:
+        seats = given.pop("seats", [rt.Seat("a"), rt.Seat("b")])
+        return make_plan("Q?", seats, 1, None, {"options": OPTIONS, **given}).debates[0].id
+
+    assert ids() == ids()
+    assert ids() == ids(limits=rt.Limits(max_calls=9))
+    assert ids() == ids(seats=[rt.Seat("a", color="#123456"), rt.Seat("b")])
+    assert ids() != ids(rounds=2)
+    assert ids() != ids(known=["six people"])
+    assert ids() != ids(seats=[rt.Seat("a", lens="risk"), rt.Seat("b")])
