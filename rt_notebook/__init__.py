@@ -1,6 +1,6 @@
 """Structured debates between language models in a notebook cell.
 
-`%load_ext rt_notebook` adds `%%roundtable`; `Review` is the same from Python.
+`%load_ext rt_notebook` adds `%%roundtable`; `Review` and `Discussion` are the same from Python.
 
 The names below are loaded when they are first used, so importing the package costs next to nothing.
 """
@@ -13,7 +13,10 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rt_notebook.analysis.diff import diff
+    from rt_notebook.analysis.many import frames
     from rt_notebook.analysis.result import Result
+    from rt_notebook.analysis.sweep import sweep
     from rt_notebook.domain.script import fail, garbage, hang, say, scripted
     from rt_notebook.domain.seat import Seat
     from rt_notebook.domain.spec import Limits
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
         debates,
         delete,
         export,
+        extend,
         finish,
         hold,
         load,
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
         verdict,
         wait,
     )
+    from rt_notebook.frontends.discussion import Discussion
     from rt_notebook.frontends.handle import Handle
     from rt_notebook.frontends.review import Review
     from rt_notebook.providers.base import Call, Completion, Message, Provider
@@ -56,6 +61,9 @@ if TYPE_CHECKING:
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _HOMES = {
+    "rt_notebook.analysis.diff": ("diff",),
+    "rt_notebook.analysis.many": ("frames",),
+    "rt_notebook.analysis.sweep": ("sweep",),
     "rt_notebook.analysis.result": ("Result",),
     "rt_notebook.domain.script": (
         "fail",
@@ -83,12 +91,14 @@ _HOMES = {
         "UsageError",
     ),
     "rt_notebook.frontends.handle": ("Handle",),
+    "rt_notebook.frontends.discussion": ("Discussion",),
     "rt_notebook.frontends.review": ("Review",),
     "rt_notebook.frontends.api": (
         "answer",
         "debates",
         "delete",
         "export",
+        "extend",
         "finish",
         "hold",
         "load",
@@ -113,6 +123,7 @@ __all__ = [
     "Call",
     "CallError",
     "Completion",
+    "Discussion",
     "Estimate",
     "Handle",
     "LimitError",
@@ -135,9 +146,12 @@ __all__ = [
     "answer",
     "debates",
     "delete",
+    "diff",
     "export",
+    "extend",
     "fail",
     "finish",
+    "frames",
     "garbage",
     "hang",
     "hold",
@@ -149,6 +163,7 @@ __all__ = [
     "seats",
     "state",
     "stop",
+    "sweep",
     "unload_ipython_extension",
     "verdict",
     "wait",

@@ -14,9 +14,9 @@ from unicodedata import normalize
 
 from rt_notebook.config_files import Config, SeatEntry, load_config, seat_entries
 from rt_notebook.contract.options import SEAT_FIELDS
+from rt_notebook.domain.kinds import CHAIRMAN_NAME
 from rt_notebook.domain.script import Script
 from rt_notebook.domain.seat import Seat, check_seats
-from rt_notebook.domain.spec import CHAIRMAN_NAME
 from rt_notebook.domain.values import normal_form
 from rt_notebook.errors import OptionError, SeatError, nearest, one_line
 from rt_notebook.providers.registry import DOORS, door_of
@@ -95,14 +95,16 @@ def resolve_chairman(
     variables: Mapping[str, object],
     config: Config,
     seats: Sequence[Seat],
+    name: str = CHAIRMAN_NAME,
 ) -> Seat | None:
-    """Return who writes the verdict, under the name `chairman`; None: nobody is named.
+    """Return who has the last word, under the name `chairman`; None: nobody is named.
 
     Args:
         text: a seat's name, a variable or a model; None: what the files say.
         variables: the notebook's variables.
         config: what the files say.
         seats: the seats of this debate, whose names go first.
+        name: `observer` for a discussion's.
 
     Raises:
         SeatError: nothing of that name is known, or this version can't seat it.
@@ -119,9 +121,9 @@ def resolve_chairman(
     seat = next((seat for seat in seats if normal_form(seat.name) == key), None)
     seat = seat or _find(text, variables, config)
     if seat:
-        return _renamed(seat, CHAIRMAN_NAME)
+        return _renamed(seat, name)
     also = [seat.name for seat in seats] + seat_names(variables, config)
-    return _on_model(CHAIRMAN_NAME, text, variables, also=also)
+    return _on_model(name, text, variables, also=also)
 
 
 def seat_names(variables: Mapping[str, object], config: Config) -> list[str]:

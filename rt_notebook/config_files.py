@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 import platformdirs
 
-from rt_notebook.contract.options import FILE_OPTIONS, LIMIT_KEYS, SEAT_FIELDS, Option
+from rt_notebook.contract.options import FILE_OPTIONS, LIMIT_KEYS, SEAT_FIELDS, Option, keys_of
+from rt_notebook.domain.kinds import DISCUSSION, REVIEW, fits_memory
 from rt_notebook.errors import OptionError, nearest, one_line
 
 PROJECT_FILE: Final = "roundtable.toml"
@@ -27,7 +28,6 @@ CONFIG_VARIABLE: Final = "RT_NOTEBOOK_CONFIG"
 
 _APPLICATION: Final = "rt_notebook"
 _STORE_VARIABLE: Final = "RT_NOTEBOOK_STORE"
-# `[discussion]` belongs to a later version; a file shared with it shall still load.
 _TABLES: Final = ("seats", "defaults", "review", "discussion", "limits")
 _CONSENTS: Final = frozenset({"allow_limited_isolation", "acknowledge_terms"})
 _CODE_ONLY: Final = frozenset({"base_url", "api_key_env", "api_billing"})
@@ -37,7 +37,8 @@ _SETTINGS: Final = {key: FILE_OPTIONS[key] for key in FILE_OPTIONS if key not in
 _LIMITS: Final = {key: FILE_OPTIONS[key] for key in FILE_OPTIONS if key in LIMIT_KEYS}
 _SEAT_KEYS: Final = ("model", *SEAT_FIELDS)
 # Resolved together with the notebook's variables, so they aren't handed on as plain settings.
-_NAMED: Final = frozenset({"seats", "chairman"})
+_NAMED: Final = frozenset({"seats", "chairman", "observer"})
+_CLOSERS: Final = {"review": "chairman", "discussion": "observer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +66,22 @@ class Config:
     default_seats: tuple[str, ...] = ()
     """Names of the seats that sit where a call names none; empty: the built-in ones."""
     chairman: str | None = None
-    """The chairman where a call names none."""
+    """Who has the last word where a call names nobody: chairman or observer."""
     chairman_trusted: bool = False
-    """True where the user's own file names the chairman."""
+    """True where the user's own file names them."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """`[defaults]` and `[review]`, merged, without seats, chairman and budgets."""
+    """`[defaults]` and the kind's own table, merged, without seats, chairman and budgets."""
     limits: Mapping[str, Any] = field(default_factory=dict)
     """`[limits]`, merged field by field; fields of `Limits`."""
+    discussion: Config | None = None
+    """The same for discussions, from `[defaults]` and `[discussion]`."""
+
+    def for_kind(self, kind: str) -> Config:
+        """Return what the files say about this kind of debate; as it stands it is a review's."""
+        return self.discussion or self if kind == DISCUSSION else self
 
     def review_defaults(self) -> dict[str, Any]:
-        """Return the settings of a review that the call may override.
+        """Return the settings of a debate that the call may override.
 
         The store is left out where the environment names one, which goes before the files.
         """
@@ -97,19 +104,24 @@ def load_config(start: Path | None = None) -> Config:
     if user is not None and project is not None and user.resolve() == project.resolve():
         project = None
     found = [_read(path, name) for path, name in ((project, "project"), (user, "user")) if path]
+    return replace(_merged(found, REVIEW), discussion=_merged(found, DISCUSSION))
+
+
+def _merged(found: Sequence[_File], kind: str) -> Config:
+    """Return what the files, the project's first, say about one kind of debate."""
     settings: dict[str, Any] = {}
     limits: dict[str, Any] = {}
-    chairman_from = ""
+    closer, closer_from = _CLOSERS[kind], ""
     for file in reversed(found):
-        settings |= file.settings
+        settings |= file.settings[kind]
         limits |= file.limits
-        chairman_from = file.source if "chairman" in file.settings else chairman_from
+        closer_from = file.source if closer in file.settings[kind] else closer_from
     return Config(
         files=tuple(file.path for file in found),
         seats=tuple(seat for file in found for seat in file.seats),
         default_seats=settings.get("seats", ()),
-        chairman=settings.get("chairman"),
-        chairman_trusted=chairman_from == "user",
+        chairman=settings.get(closer),
+        chairman_trusted=closer_from == "user",
         settings=MappingProxyType({k: v for k, v in settings.items() if k not in _NAMED}),
         limits=MappingProxyType(limits),
     )
@@ -146,7 +158,7 @@ class _File:
     def __init__(self, path: Path, source: str, tables: Mapping[str, Any]) -> None:
         self.path = path
         self.source = source
-        self.settings: dict[str, Any] = {}
+        self.settings: dict[str, dict[str, Any]] = {}
         self.limits: dict[str, Any] = {}
         self.seats: list[SeatEntry] = []
         for name, table in tables.items():
@@ -156,12 +168,15 @@ class _File:
                 raise self._error(name, f"is unknown{nearest(name, _TABLES)}")
             if not isinstance(table, dict):
                 raise self._error(name, f"is a table; write [{name}]")
-        for name in ("defaults", "review"):
-            self.settings |= self._values(name, tables.get(name, {}), _SETTINGS)
+        shared = self._values("defaults", tables.get("defaults", {}), _SETTINGS)
+        for kind in (REVIEW, DISCUSSION):
+            own = self._values(kind, tables.get(kind, {}), _SETTINGS)
+            self.settings[kind] = {**_of_kind(shared, kind), **own}
         self.limits = self._values("limits", tables.get("limits", {}), _LIMITS)
         self._read_seats(tables.get("seats", {}))
-        self._check_chairman()
-        self._check_store()
+        for kind, settings in self.settings.items():
+            self._check_closer(settings, _CLOSERS[kind])
+            self._check_store(settings)
 
     def _error(self, key: str, problem: str) -> OptionError:
         return OptionError(f"{self.path}: {key} {problem}", file=str(self.path), key=key)
@@ -176,6 +191,8 @@ class _File:
                 continue
             if key not in known:
                 raise self._error(where, f"is unknown{nearest(key, known)}")
+            if known[key].kind not in ("", table) and table in _CLOSERS:
+                raise self._error(where, f"belongs to [{known[key].kind}]")
             try:
                 checked[key] = known[key].check(value)
             except OptionError as exc:
@@ -228,13 +245,12 @@ class _File:
             return f"scripted:{self.path.parent / os.path.expanduser(rest)}"
         return model
 
-    def _check_chairman(self) -> None:
-        if "chairman" in self.settings:
-            chairman = self._model("chairman", self.settings["chairman"])
-            self.settings["chairman"] = chairman
+    def _check_closer(self, settings: dict[str, Any], closer: str) -> None:
+        if closer in settings:
+            settings[closer] = self._model(closer, settings[closer])
 
-    def _check_store(self) -> None:
-        store = self.settings.get("store")
+    def _check_store(self, settings: dict[str, Any]) -> None:
+        store = settings.get("store")
         if store is None or "://" in store:
             if store is not None:
                 self._refuse_in_project("store", "at a server would send the debates away")
@@ -242,7 +258,16 @@ class _File:
         place = Path(os.path.abspath(self.path.parent / os.path.expanduser(store)))
         if not place.resolve().is_relative_to(self.path.parent.resolve()):
             self._refuse_in_project("store", f"{one_line(store, 80)!r} is outside its folder")
-        self.settings["store"] = f"{place}{os.sep}" if store.endswith("/") else str(place)
+        settings["store"] = f"{place}{os.sep}" if store.endswith("/") else str(place)
+
+
+def _of_kind(shared: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return those of `[defaults]` that a kind of debate has."""
+    known = keys_of(kind)
+    found = {key: value for key, value in shared.items() if key in known}
+    if not fits_memory(kind, found.get("memory", "full")):
+        del found["memory"]
+    return found
 
 
 def _read(path: Path, source: str) -> _File:

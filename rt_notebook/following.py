@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from rt_notebook.contract.discussion_prompts import prompts_for
 from rt_notebook.contract.prompts import Prompts
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.snapshot import Snapshot
@@ -114,5 +115,5 @@ class Following:
 
     def _made_prompts(self, state: State) -> Prompts | None:
         if self._prompts is None and any(seat.vendor == "human" for seat in state.spec.seats):
-            self._prompts = Prompts(state.spec)
+            self._prompts = prompts_for(state.spec)
         return self._prompts

@@ -41,18 +41,27 @@ def next_action(state: State, turns: list[TurnPart], status: str) -> NextAction:
     if state.gate is not None and status == "waiting":
         return _at_gate(state, state.gate)
     if status == "stopped" or (status == "done" and state.verdict_status != "ready"):
+        who = "observer" if state.discusses else "chairman"
         return NextAction(
             type="verdict",
-            instruction="There is no verdict; the chairman can be asked from the saved replies.",
+            instruction=f"There is no {state.spec.ending_name}; the {who} can be asked from the "
+            "saved replies.",
             command=f"%roundtable verdict {name}",
         )
     if status == "done":
         return NextAction(
             type="none", instruction="The debate is finished.", command=f"%roundtable show {name}"
         )
-    return NextAction(
-        type="wait", instruction="The debate is at work.", wait_command=f"%roundtable wait {name}"
-    )
+    wait = f"%roundtable wait {name}"
+    if state.discusses and status == "running":
+        return NextAction(
+            type="wait",
+            instruction="The discussion is at work; what the person says goes into the next turn's "
+            "prompt.",
+            command=f"%roundtable answer {name} --message '…'",
+            wait_command=wait,
+        )
+    return NextAction(type="wait", instruction="The debate is at work.", wait_command=wait)
 
 
 def _at_gate(state: State, gate: Gate) -> NextAction:

@@ -6,11 +6,11 @@ state, and its window is the seat's own, so no event holds either.
 
 from __future__ import annotations
 
+from rt_notebook.contract.discussion_prompts import prompts_for
 from rt_notebook.contract.prompts import Prompts
-from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.snapshot import TurnPart
 from rt_notebook.domain.state import State
-from rt_notebook.domain.turn import VERDICT, Call
+from rt_notebook.domain.turn import CLOSING_PURPOSES, Call
 
 HUMAN = "human"
 """The vendor of a seat that a person fills."""
@@ -26,7 +26,7 @@ def open_turns(state: State, prompts: Prompts | None = None) -> list[TurnPart]:
     calls = _running(state)
     if not calls:
         return []
-    prompts = prompts or Prompts(state.spec)
+    prompts = prompts or prompts_for(state.spec)
     return [_part(call, state, prompts) for call in calls]
 
 
@@ -41,10 +41,10 @@ def _running(state: State) -> list[Call]:
 
 
 def _part(call: Call, state: State, prompts: Prompts) -> TurnPart:
-    if call.purpose == VERDICT:
-        prompt, seat = prompts.verdict(state), state.spec.chairman
+    if call.purpose in CLOSING_PURPOSES:
+        prompt, seat = prompts.verdict(state), state.closing_seat
     else:
-        prompt = prompts.opening() if call.round == 0 else prompts.critique(state)
         seat = state.spec.seat(call.seat)
-    closes_at = call.started_at + int((seat or Seat(call.seat)).timeout_s * 1000)
+        prompt = prompts.turn(state, seat)
+    closes_at = call.started_at + int(seat.timeout_s * 1000)
     return TurnPart(round=call.round, seat=call.seat, prompt=prompt, closes_at=closes_at)

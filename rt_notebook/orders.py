@@ -120,7 +120,8 @@ def error_of(answer: Mapping[str, Any], kept: Mapping[str, Any]) -> RoundtableEr
     kind = _KINDS.get(str(answer.get("kind")), UsageError)
     facts = answer.get("facts")
     given = {"kept": dict(kept)} if kept else {}
-    return kind(str(answer.get("message")), **{**given, **(facts or {})})
+    message = str(answer.get("message") or "it was refused, without a word why")
+    return kind(message, **{**given, **(facts or {})})
 
 
 def _answer(body: Mapping[str, Any], source: str) -> Make:

@@ -7,26 +7,31 @@ nor terminal.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from rt_notebook.analysis.result import Result
 from rt_notebook.domain.events import EVENT_VERSION, Event
-from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.domain.spec import DebateSpec, Limits
-from rt_notebook.domain.state import LIVE, RESUMABLE, State, fold, start_state
+from rt_notebook.domain.state import LIVE, RESUMABLE, fold, start_state
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.estimate import Estimate, check_limits, estimate, spec_warnings
 from rt_notebook.errors import NotResumableError, SeatError, UnknownDebateError
 from rt_notebook.following import Following
 from rt_notebook.next_steps import awaiting, snapshot_of
-from rt_notebook.providers.human import Desk
-from rt_notebook.providers.registry import Context, all_scripted, check_provider, make_provider
+from rt_notebook.providers.registry import all_scripted, check_provider
 from rt_notebook.remote import RemoteControl
-from rt_notebook.running import DebateRun, created_body, needs_person, running
+from rt_notebook.running import DebateRun, created_body, running
+from rt_notebook.seating import (
+    check_functions,
+    check_people,
+    everybody,
+    is_unattended,
+    with_functions,
+)
 from rt_notebook.store import open_store
 from rt_notebook.store.log import DebateRow, Durability, Store, brief_digest
 from rt_notebook.store.paths import check_id, new_debate_id, store_path
@@ -62,7 +67,7 @@ def check_spec(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
         SeatError: a seat's provider doesn't exist or can't be loaded.
         LimitError: the least it needs breaks a limit.
     """
-    for seat in _everybody(spec):
+    for seat in everybody(spec):
         check_provider(seat)
         if seat.model.startswith("function:") and seat.function is None:
             raise SeatError(
@@ -82,8 +87,8 @@ def new_run(spec: DebateSpec, opening: Opening) -> DebateRun:
         StoreError: the store can't be opened.
     """
     check_spec(spec)
-    unattended = _unattended(spec, opening.attended)
-    _check_people(_everybody(spec), unattended)
+    unattended = is_unattended(spec, opening.attended)
+    check_people(everybody(spec), unattended)
     store = open_store(store_path(opening.store))
     spec_json = spec.model_dump(mode="json")
     debate = new_debate_id(spec.shown_title)
@@ -120,7 +125,7 @@ def resume_run(
             missing.
         SeatError: a seat is a person, and nobody can answer here.
     """
-    store, name = _find(debate, opening.store)
+    store, name = find_debate(debate, opening.store)
     log = store.log(name, opening.durability)
     log.take_over()
     try:
@@ -132,9 +137,9 @@ def resume_run(
                 status=state.status,
             )
         state.spec = with_functions(state.spec, models or {})
-        _check_functions(state, _everybody(state.spec))
-        unattended = _unattended(state.spec, opening.attended)
-        _check_people(_everybody(state.spec), unattended)
+        check_functions(state, everybody(state.spec))
+        unattended = is_unattended(state.spec, opening.attended)
+        check_people(everybody(state.spec), unattended)
         first: list[Body] = [("interrupted", {"why": "its process is gone"})] if state.live else []
         new_limits = _as_limits(limits)
         body = {
@@ -152,7 +157,7 @@ def resume_run(
 def verdict_run(
     debate: str, opening: Opening, models: Mapping[str, Callable[..., Any]] | None = None
 ) -> DebateRun:
-    """Return a run that asks the chairman again from the saved replies.
+    """Return a run that asks the chairman, or the observer, again from the saved replies.
 
     Raises:
         UnknownDebateError: there is no such debate.
@@ -160,7 +165,7 @@ def verdict_run(
             else runs it, or the chairman's callable is missing.
         SeatError: the chairman is a person, and nobody can answer here.
     """
-    store, name = _find(debate, opening.store)
+    store, name = find_debate(debate, opening.store)
     log = store.log(name, opening.durability)
     log.take_over()
     try:
@@ -169,17 +174,18 @@ def verdict_run(
             state.status == "done" and state.verdict_status != "ready"
         )
         if not allowed:
+            ending = state.spec.ending_name
             raise NotResumableError(
-                f"debate {name!r} is {state.status}, its verdict {state.verdict_status}; "
-                "verdict takes one that is stopped, or done without a verdict",
+                f"debate {name!r} is {state.status}, its {ending} {state.verdict_status}; "
+                f"verdict takes one that is stopped, or done without a {ending}",
                 status=state.status,
             )
         if not state.latest_replies():
             raise NotResumableError(f"debate {name!r} has no reply to judge")
         state.spec = with_functions(state.spec, models or {})
-        chairman = [state.spec.chairman] if state.spec.chairman else []
-        _check_functions(state, chairman)
-        _check_people(chairman, _unattended(state.spec, opening.attended))
+        chairman = [state.spec.closer] if state.spec.closer else []
+        check_functions(state, chairman)
+        check_people(chairman, is_unattended(state.spec, opening.attended))
         return DebateRun(state, store, log, [("verdict_started", {})])
     except BaseException:
         log.release()
@@ -197,7 +203,7 @@ def load(debate: str, store: StoreChoice = None) -> Result:
         UnknownDebateError: there is no such debate.
         StoreError: the store can't be read.
     """
-    found, name = _find(debate, store)
+    found, name = find_debate(debate, store)
     events = found.events(name)
     shown = _shown_status(found, name)
     return Result(
@@ -253,7 +259,7 @@ def follow(debate: str, store: StoreChoice = None) -> Following:
     Raises:
         UnknownDebateError: there is no such debate.
     """
-    return Following(*_find(debate, store))
+    return Following(*find_debate(debate, store))
 
 
 def control_of(debate: str, store: StoreChoice = None) -> Control:
@@ -266,7 +272,7 @@ def control_of(debate: str, store: StoreChoice = None) -> Control:
     Raises:
         UnknownDebateError: there is no such debate.
     """
-    found, name = _find(debate, store)
+    found, name = find_debate(debate, store)
     run = running(name)
     if run is not None and run.store is found:
         return run
@@ -280,7 +286,7 @@ def delete(debate: str, store: StoreChoice = None) -> None:
         UnknownDebateError: there is no such debate.
         NotResumableError: somebody runs it.
     """
-    found, name = _find(debate, store)
+    found, name = find_debate(debate, store)
     found.delete(name)
 
 
@@ -290,37 +296,10 @@ def interrupted_twins(spec: DebateSpec, store: StoreChoice = None) -> list[Debat
     return open_store(store_path(store)).find_interrupted(digest)
 
 
-def with_functions(spec: DebateSpec, models: Mapping[str, Callable[..., Any]]) -> DebateSpec:
-    """Return `spec` with callables put back where they sat.
-
-    Args:
-        spec: as the log holds it.
-        models: callables by seat name.
-
-    Raises:
-        SeatError: a name is no seat's.
-    """
-    if not models:
-        return spec
-    chairman = spec.chairman
-    named = {
-        spec.seat(name).name: function
-        for name, function in models.items()
-        if not _chairs(chairman, name)
-    }
-    seats = tuple(
-        seat.with_function(named[seat.name]) if seat.name in named else seat for seat in spec.seats
-    )
-    for name, function in models.items():
-        if chairman is not None and _chairs(chairman, name):
-            chairman = chairman.with_function(function)
-    return spec.model_copy(update={"seats": seats, "chairman": chairman})
-
-
 def missing_functions(debate: str, store: StoreChoice = None) -> dict[str, str]:
     """Return the function's name by seat, for the seats of a stored debate that sat on one."""
-    found, name = _find(debate, store)
-    seats = _everybody(fold(found.events(name)[:1]).spec)
+    found, name = find_debate(debate, store)
+    seats = everybody(fold(found.events(name)[:1]).spec)
     return {seat.name: seat.model[9:] for seat in seats if seat.model.startswith("function:")}
 
 
@@ -329,42 +308,18 @@ def is_all_scripted(spec: DebateSpec) -> bool:
     return all_scripted(spec)
 
 
-def _chairs(chairman: Seat | None, name: str) -> bool:
-    return chairman is not None and chairman.name == name
-
-
-def _everybody(spec: DebateSpec) -> list[Seat]:
-    return [*spec.seats, *([spec.chairman] if spec.chairman else [])]
-
-
-def _check_functions(state: State, seats: Iterable[Seat]) -> None:
-    """Check that the seats' providers can be made before the log says that it goes on."""
-    context = Context(lambda: state, Desk())
-    for seat in seats:
-        make_provider(seat, context)
-
-
-def _check_people(seats: Iterable[Seat], unattended: bool) -> None:
-    people = needs_person(seats)
-    if unattended and people:
-        raise SeatError(
-            f"seat {people[0]!r} is a person, and nobody can answer here; run it in a notebook or "
-            "a terminal",
-            seat=people[0],
-        )
-
-
-def _unattended(spec: DebateSpec, attended: bool) -> bool:
-    return not attended if spec.unattended is None else spec.unattended
-
-
 def _as_limits(limits: Limits | Mapping[str, Any] | None) -> Limits | None:
     if limits is None or isinstance(limits, Limits):
         return limits
     return Limits(**limits)
 
 
-def _find(debate: str, store: StoreChoice) -> tuple[Store, str]:
+def find_debate(debate: str, store: StoreChoice) -> tuple[Store, str]:
+    """Return where a debate is kept, and its id.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
+    """
     run = running(debate) if store is None else None
     if run is not None:
         return run.store, debate

@@ -50,10 +50,11 @@ class Picture:
         """The chart as Vega-Lite, with its data inside."""
         import altair as alt
 
-        # Whatever theme or data transformer the notebook has switched on stays out of it.
-        with alt.theme.enable("none") if hasattr(alt, "theme") else alt.themes.enable("none"):
+        # Whatever theme the notebook has switched on stays out of it. Before Altair 5.5 the themes
+        # were in `alt.themes`, which warns since.
+        themes: Any = alt.theme if hasattr(alt.theme, "enable") else alt.themes
+        with themes.enable("none"):
             spec: dict[str, Any] = self.chart.to_dict()
-        # A name for each run of the same picture would make notebooks differ for nothing.
         return {**spec, "$schema": _SCHEMA, "description": self.description}
 
     def to_png(self, scale: float = SCALE) -> bytes:
@@ -106,7 +107,8 @@ class Picture:
             for kind, make in makers.items()
             if (not include or kind in include) and (not exclude or kind not in exclude)
         }
-        return data, {PNG: _page_size(data[PNG])} if PNG in data else {}
+        shown = {PNG: {**_page_size(data[PNG]), "alt": self.description}} if PNG in data else {}
+        return data, shown
 
 
 class Plots:

@@ -103,7 +103,7 @@ def tally_blocks(state: State) -> tuple[alt.LayerChart, str]:
                 }
                 for at, name in enumerate(held)
             ]  # fmt: skip
-    width, height = most * block, len(lines) * group - 22
+    width, height = most * block, max(1, len(lines)) * group - 22
     chart = (
         alt.layer(*_tally_layers(lines, blocks, captions, width, height, group))
         .properties(

@@ -13,6 +13,7 @@ from rt_notebook.contract.text import without_empty
 from rt_notebook.domain.gate import Question, question_key
 from rt_notebook.domain.positions import Flip, at_round, canonical_key, flips
 from rt_notebook.domain.reply import OTHER, Reply
+from rt_notebook.domain.seat import vendor_of
 from rt_notebook.domain.snapshot import final_tally, tally_at
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import VERDICT, Call, Turn
@@ -224,7 +225,7 @@ def usage_rows(state: State) -> Iterator[Row]:
     by_vendor: dict[str, list[Call]] = {}
     for call in state.calls.values():
         by_seat.setdefault(call.seat, []).append(call)
-        by_vendor.setdefault(call.model.partition(":")[0], []).append(call)
+        by_vendor.setdefault(vendor_of(call.model), []).append(call)
     groups = [("seat", name, calls) for name, calls in by_seat.items()]
     groups += [("vendor", name, calls) for name, calls in by_vendor.items()]
     groups.append(("all", "all", list(state.calls.values())))

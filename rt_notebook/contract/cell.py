@@ -43,8 +43,8 @@ class CellBody:
 
     question: str
     """All before the first section, as typed, outer blank lines apart."""
-    options: tuple[str, ...]
-    """The options' labels."""
+    options: tuple[str, ...] = ()
+    """The options' labels; empty: the cell holds a discussion."""
     known: tuple[str, ...] = ()
     """Facts."""
     assumed: tuple[str, ...] = ()
@@ -80,8 +80,8 @@ def read_cell(body: str) -> CellBody:
     inside a code fence none starts.
 
     Raises:
-        BriefError: an empty body, no question, no options, a misspelt or repeated section, or one
-            that this version doesn't have.
+        BriefError: an empty body, no question, empty options, a misspelt or repeated section, one
+            that this version doesn't have, or one in a code fence that is never closed.
         SeatError: a seat's line can't be read.
     """
     if not body.strip():
@@ -91,13 +91,7 @@ def read_cell(body: str) -> CellBody:
         raise BriefError("the question is empty; write it above the first section")
     found = {section.name: section.text for section in sections}
     lists = {name: items_of(name, found.get(name, "")) for name in _LISTS}
-    if not lists["options"]:
-        hint = f"; the code fence of line {fence} is never closed" if fence else ""
-        raise BriefError(
-            "the cell has no options, and this version holds reviews only; add a section "
-            f"`options:` with a bullet each{hint}",
-            field="options",
-        )
+    _check_options(body, found, lists["options"], fence)
     return CellBody(
         question=question,
         options=lists["options"],
@@ -109,6 +103,27 @@ def read_cell(body: str) -> CellBody:
         context=_trim(found.get("context", "").lstrip(_BLANK)) or None,
         seats=_seats(found.get("seats", "")),
     )
+
+
+def _check_options(
+    body: str, found: Mapping[str, str], options: tuple[str, ...], fence: int
+) -> None:
+    """Refuse a body that was meant to have options, and would pass for a discussion's."""
+    if options:
+        return
+    if "options" in found:
+        raise BriefError(
+            "the section `options:` is empty; write a bullet each, or leave it out for a "
+            "discussion",
+            field="options",
+        )
+    lost = body.split("\n")[fence:] if fence else ()
+    if any(_HEADER.match(line) for line in lost):
+        raise BriefError(
+            f"the code fence of line {fence} is never closed, so the sections below it are text; "
+            "close it",
+            field="options",
+        )
 
 
 def section_names(body: str) -> tuple[str, ...]:

@@ -33,7 +33,8 @@ _TYPOGRAPHIC: Final = ("–", "—", "−")
 _SPACES: Final = " \t\r\n\u00a0\u3000"
 _SETTINGS: Final = (
     *("rounds", "memory", "gates", "unattended", "anonymous", "question_wait_s"),
-    *("checkpoint_wait_s", "loop_threshold", "language", "title"),
+    *("checkpoint_wait_s", "loop_threshold", "language", "title", "tool_preview"),
+    "observer_prompt",
 )
 
 
@@ -49,8 +50,14 @@ class LineOptions:
     """Critique rounds."""
     chairman: str | None = None
     """A seat's name, a variable or a model."""
+    observer: str | None = None
+    """The same, for a discussion."""
+    observer_prompt: str | None = None
+    """What the observer is asked to write."""
     memory: str | None = None
-    """`stateless` or `full`."""
+    """`stateless` or `full`; in a discussion `full`, `turn` or `window:N`."""
+    tool_preview: int | None = None
+    """Characters of a tool's output that the others see."""
     gates: str | None = None
     """`timed`, `blocking` or `off`."""
     unattended: bool | None = None
@@ -68,7 +75,7 @@ class LineOptions:
     title: str | None = None
     """The debate's title."""
     kind: str | None = None
-    """The kind of debate; only `review` in this version."""
+    """`review` or `discussion`; None: a review where there are options."""
     store: str | None = None
     """Path of the store."""
     durability: str | None = None
@@ -89,6 +96,14 @@ class LineOptions:
     """Show the help; nothing else on the line was read."""
     limits: Mapping[str, Any] = field(default_factory=dict)
     """The budgets given, by their names in `Limits`."""
+
+    def only_of_a_kind(self) -> tuple[str, ...]:
+        """Return the names of the given options that one kind of debate has."""
+        return tuple(
+            option.key
+            for option in LINE_OPTIONS.values()
+            if option.kind and getattr(self, option.key) is not None
+        )
 
     def settings(self) -> dict[str, Any]:
         """Return the given fields that `DebateSpec` has under the same names."""

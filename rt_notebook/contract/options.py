@@ -66,6 +66,10 @@ class Option:
     """True where `least` itself isn't allowed."""
     negatable: bool = False
     """True for a flag that `--no-NAME` turns off."""
+    also: str = ""
+    """A pattern of further words that a `Form.CHOICE` allows."""
+    kind: str = ""
+    """The one kind of debate that has it, `review` or `discussion`; empty: both."""
     offers: str = ""
     """What completion offers as values beside the choices: `seats`, `variables`, or nothing."""
 
@@ -128,7 +132,8 @@ class Option:
             case Form.FLAG:
                 return "true or false"
             case Form.CHOICE:
-                return f"one of {', '.join(self.choices)}"
+                more = [self.metavar] if self.also else []
+                return f"one of {', '.join([*self.choices, *more])}"
             case Form.COUNT | Form.NUMBER if math.isfinite(self.most):
                 return f"{self.form.value} from {self.least:,g} to {self.most:,g}"
             case Form.COUNT | Form.NUMBER:
@@ -154,12 +159,8 @@ class Option:
         return value
 
     def _choice(self, text: str) -> str:
-        if text in self.choices:
+        if text in self.choices or (self.also and re.fullmatch(self.also, text, re.ASCII)):
             return text
-        if self.name == "kind" and text == "discussion":
-            raise OptionError(
-                "--kind discussion isn't in this version, which holds reviews only", option="kind"
-            )
         raise self._wrong(repr(text), self.takes, nearest(text[:_SHOWN].casefold(), self.choices))
 
     def _list(self, text: str) -> tuple[str, ...]:
@@ -228,7 +229,8 @@ OPTIONS: Final[tuple[Option, ...]] = (
            group="the cell", where=_LINE),
     Option(name="title", form=Form.TEXT, metavar="TEXT", default="from the question",
            help="the debate's title", group="the cell", where=_PYTHON),
-    Option(name="kind", form=Form.CHOICE, choices=("review",), default="review",
+    Option(name="kind", form=Form.CHOICE, choices=("review", "discussion"),
+           default="a review with options, a discussion without",
            help="the kind of debate", group="the cell", where=_LINE),
     Option(name="seats", form=Form.LIST, metavar="NAMES", offers="seats",
            default="three scripted seats, pm,dev,rv",
@@ -236,12 +238,25 @@ OPTIONS: Final[tuple[Option, ...]] = (
                 "NAME=MODEL; lens=...; mood=...",
            group="the debate", where=frozenset({"line", "section", "python", "file"})),
     Option(name="rounds", form=Form.COUNT, metavar="N", default="1", most=50,
-           help="critique rounds after the opening", group="the debate", where=_FILE),
-    Option(name="chairman", form=Form.TEXT, metavar="SEAT", offers="seats",
-           help="who writes the verdict: a seat's name, a variable or a model",
+           help="a review's critique rounds after the opening, or a discussion's rounds",
            group="the debate", where=_FILE),
-    Option(name="memory", form=Form.CHOICE, choices=("stateless", "full"), default="stateless",
-           help="what a seat sees: every seat's latest reply, or all so far",
+    Option(name="chairman", form=Form.TEXT, metavar="SEAT", offers="seats",
+           help="who writes a review's verdict: a seat's name, a variable or a model",
+           group="the debate", where=_FILE, kind="review"),
+    Option(name="observer", form=Form.TEXT, metavar="SEAT", offers="seats",
+           help="who sums a discussion up: a seat's name, a variable or a model",
+           group="the debate", where=_FILE, kind="discussion"),
+    Option(name="observer-prompt", form=Form.TEXT, metavar="TEXT", default="a neutral summary",
+           help="what the observer is asked to write",
+           group="the debate", where=_FILE, kind="discussion"),
+    Option(name="memory", form=Form.CHOICE, choices=("stateless", "full", "turn"),
+           also=r"window:[1-9]\d{0,3}", metavar="window:N",
+           default="stateless in a review, full in a discussion",
+           help="what a seat sees: every seat's latest reply (stateless, reviews), all so far, "
+                "and in a discussion nothing (turn) or the last N turns",
+           group="the debate", where=_FILE),
+    Option(name="tool-preview", form=Form.COUNT, metavar="N", default="500", most=500,
+           help="characters of a tool's output that the others see",
            group="the debate", where=_FILE),
     Option(name="anonymous", form=Form.FLAG, negatable=True, default="off",
            help="the seats see Seat A, B, C in place of names", group="the debate", where=_FILE),
@@ -252,14 +267,15 @@ OPTIONS: Final[tuple[Option, ...]] = (
            help="language of the replies", group="the debate", where=_FILE),
     Option(name="gates", form=Form.CHOICE, choices=("timed", "blocking", "off"), default="timed",
            help="whether a person is asked between rounds, and for how long",
-           group="people", where=_FILE),
+           group="people", where=_FILE, kind="review"),
     Option(name="unattended", form=Form.FLAG, negatable=True, default="found out",
            help="nobody is asked and nothing waits", group="people", where=_FILE),
     Option(name="question-wait-s", form=Form.NUMBER, metavar="SECONDS", default="120", most=86_400,
-           help="how long a gate with questions stays open", group="people", where=_FILE),
+           help="how long a gate with questions stays open", group="people", where=_FILE,
+           kind="review"),
     Option(name="checkpoint-wait-s", form=Form.NUMBER, metavar="SECONDS", default="15",
            most=86_400, help="how long a gate without questions stays open",
-           group="people", where=_FILE),
+           group="people", where=_FILE, kind="review"),
     _limit("max-calls", Form.COUNT, "calls in all"),
     _limit("max-calls-per-vendor", Form.COUNTS, "calls by vendor", metavar="a=5,b=3"),
     _limit("max-tokens", Form.COUNT, "tokens in and out"),
@@ -303,6 +319,29 @@ SEAT_FIELDS: Final[dict[str, type]] = {
     **dict.fromkeys(("max_tokens", "retries"), int),
 }
 """A seat's fields that text can give, beside name and model, with their types."""
+
+
+def check_kind(kind: str, given: Iterable[str]) -> None:
+    """Check that what was given belongs to this kind of debate.
+
+    Args:
+        kind: review or discussion.
+        given: options' names in Python.
+
+    Raises:
+        OptionError: an option belongs to the other kind.
+    """
+    for key in given:
+        option = next((found for found in OPTIONS if found.key == key), None)
+        if option is not None and option.kind not in ("", kind):
+            raise OptionError(
+                f"{option.typed} belongs to a {option.kind}; this is a {kind}", option=option.name
+            )
+
+
+def keys_of(kind: str) -> frozenset[str]:
+    """Return the Python names of the options that this kind of debate has."""
+    return frozenset(option.key for option in OPTIONS if option.kind in ("", kind))
 
 
 def line_names() -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from rt_notebook.contract.render import render_reply
 from rt_notebook.contract.text import clean, without_empty
@@ -32,6 +32,13 @@ MAX_QUOTE: Final = 12_000
 """Characters of one reply that the others see; the log keeps all of it."""
 
 _SEAT: Final = "Seat "
+
+# How words are introduced: said by the way, or to extend a debate that had ended.
+_SAYS: Final = {
+    None: "says",
+    "continue": "asks to go on",
+    "new": "sets a new challenge, with all that was said so far as its background",
+}
 
 _MOODS: Final = {
     "grill": "Be sceptical: find the weakest claim on the table and attack it.",
@@ -76,6 +83,9 @@ class Prompts:
     Args:
         spec: the debate's definition. Texts that don't change are built once.
     """
+
+    subject = "Question"
+    """What the brief's text is called."""
 
     def __init__(self, spec: DebateSpec) -> None:
         self._spec = spec
@@ -151,6 +161,14 @@ class Prompts:
         parts += self._transcript(state) if self._spec.memory == "full" else self._latest(state)
         return "\n\n".join([*parts, *self._unanswered(state), task])
 
+    def turn(self, state: State, seat: Seat) -> str:
+        """Return the user prompt of a seat's turn in the current round."""
+        return self.opening() if state.round == 0 else self.critique(state)
+
+    def shows_turns(self, state: State, name: str) -> bool:
+        """Return whether a prompt for `name` holds any turn that could be left out."""
+        return False
+
     def repair(self, errors: Sequence[str], verdict: bool = False) -> str:
         """Return the user prompt of a repair: what was wrong, and the form again."""
         what = "verdict" if verdict else "reply"
@@ -191,11 +209,11 @@ class Prompts:
 
     def _brief_text(self) -> str:
         brief = self._spec.brief
-        parts = ["Question:\n" + self._neutral(brief.question.strip())]
+        parts = [f"{self.subject}:\n{self._neutral(brief.question.strip())}"]
         labels = zip(brief.option_ids, brief.options, strict=True)
-        parts.append(
-            "Options:\n" + "\n".join(f"{key}: {self._neutral(label)}" for key, label in labels)
-        )
+        listed = "\n".join(f"{key}: {self._neutral(label)}" for key, label in labels)
+        if listed:
+            parts.append(f"Options:\n{listed}")
         for title, entries in (
             ("Known", brief.known), ("Assumed", brief.assumed), ("Constraints", brief.constraints),
         ):  # fmt: skip
@@ -217,12 +235,13 @@ class Prompts:
             f"You sit in a structured review as {self.own_name(seat)}. A person reads along and "
             "decides in the end."
         )
-        if seat.lens:
-            parts.append(_lens(seat.lens))
-        if seat.mood:
-            parts.append(_MOODS[seat.mood])
-        parts += [self._quoting(), _FORMAT, self._language()]
+        parts += [*self._manner(seat), self._quoting(), _FORMAT, self._language()]
         return "\n\n".join(parts)
+
+    def _manner(self, seat: Seat) -> list[str]:
+        """Return what a seat looks at and how it argues."""
+        parts = [_lens(seat.lens)] if seat.lens else []
+        return [*parts, _MOODS[seat.mood]] if seat.mood else parts
 
     def _language(self) -> str:
         if self._spec.language:
@@ -253,7 +272,7 @@ class Prompts:
     def _note(self, note: Note) -> str:
         who = "The person" if note.source == "person" else "Agent note"
         if note.question is None:
-            return f"{who} says: {self._neutral(note.text)}"
+            return f"{who} {_SAYS[note.mode]}: {self._neutral(note.text)}"
         quoted = self._quote("question to the person", note.question)
         return f"{quoted}\n{who} answers: {self._neutral(note.text)}"
 
@@ -299,13 +318,16 @@ class Prompts:
         return clean(reply.raw)[0].strip()
 
     def _as_shown(self, reply: Reply) -> Reply:
-        return replace(
-            reply,
-            agree_with=[self._shown.get(name, name) for name in reply.agree_with],
-            disagree=without_empty(reply.disagree),
-            new=without_empty(reply.new),
-            assumptions=without_empty(reply.assumptions),
-        )
+        shown = {
+            "agree_with": [self._shown.get(name, name) for name in reply.agree_with],
+            "disagree": without_empty(reply.disagree),
+            "new": without_empty(reply.new),
+            "assumptions": without_empty(reply.assumptions),
+        }
+        changed: dict[str, Any] = {
+            name: value for name, value in shown.items() if value != getattr(reply, name)
+        }
+        return replace(reply, **changed) if changed else reply
 
     def _quote(self, what: str, text: str, limit: int | None = MAX_QUOTE) -> str:
         if limit is not None and len(text) > limit:

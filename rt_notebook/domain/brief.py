@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Final
 
 from pydantic import field_validator
 
+from rt_notebook.domain.kinds import MIN_OPTIONS as MIN_OPTIONS
 from rt_notebook.domain.values import Value, normal_form
 from rt_notebook.errors import BriefError
 
 MAX_QUESTION: Final = 20_000
-MIN_OPTIONS: Final = 2
 MAX_OPTIONS: Final = 12
 MAX_LABEL: Final = 200
 MAX_ENTRIES: Final = 50

@@ -40,6 +40,7 @@ BODY_KEYS: Final[dict[str, str]] = {
     "stop_asked": "source",
     "interrupted": "why",
     "resumed": "source limits unattended",
+    "extended": "prompt rounds mode observer_prompt source unattended",
     "concluded": "status stop_reason",
 }
 """The kinds of events of schema version 1 and their bodies' keys."""

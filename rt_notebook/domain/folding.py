@@ -9,9 +9,12 @@ from collections.abc import Callable
 from typing import Final
 
 from rt_notebook.domain.events import Event
+from rt_notebook.domain.extension import Extension
 from rt_notebook.domain.gate import Gate, Note, question_key
+from rt_notebook.domain.kinds import window_of
 from rt_notebook.domain.positions import Position
 from rt_notebook.domain.reply import Reply, VerdictText
+from rt_notebook.domain.seat import vendor_of
 from rt_notebook.domain.state_fields import StateFields
 from rt_notebook.domain.turn import CANCELLED, Call, Turn
 from rt_notebook.domain.usage import Tally
@@ -21,6 +24,7 @@ Handler = Callable[[StateFields, Event], None]
 
 _NOT_ASKED: Final = "not asked again until the debate is resumed"
 _ENDED: Final = "cancelled: the discussion had ended"
+_TOO_LONG: Final = "context_length"
 
 
 def _created(state: StateFields, event: Event) -> None:
@@ -68,6 +72,8 @@ def _call_finished(state: StateFields, event: Event) -> None:
 def _call_failed(state: StateFields, event: Event) -> None:
     call = state.calls[event.body["call"]]
     call.fail(event)
+    if call.error == _TOO_LONG and call.retry_in_s is not None:
+        _shorten(state, call.seat)
     if call.seat == state.chairman_name:
         return
     if call.error in SEAT_DOWN_KINDS:
@@ -86,6 +92,8 @@ def _reply_read(state: StateFields, event: Event) -> None:
     turn.repaired = event.kind == "repaired"
     turn.final = not body.get("repair", False)
     turn.error = turn.message = None
+    if state.discusses:
+        state.said.append(turn)
     if reply.question and turn.round not in state.asking[-1:]:
         state.asking.append(turn.round)
     if turn.final and turn.usable and reply.stance_key is not None:
@@ -124,7 +132,21 @@ def _gate_closed(state: StateFields, event: Event) -> None:
 
 
 def _interjection(state: StateFields, event: Event) -> None:
-    state.notes.append(Note(state.round, event.body.get("source", "person"), event.body["text"]))
+    _note(state, Note(max(state.round, 0), event.body.get("source", "person"), event.body["text"]))
+
+
+def _note(state: StateFields, note: Note) -> None:
+    state.notes.append(note)
+    if state.discusses:
+        state.said.append(note)
+
+
+def _shorten(state: StateFields, seat: str) -> None:
+    """Leave out the older half of the turns that a seat (or the observer) saw so far."""
+    turns = sum(isinstance(entry, Turn) for entry in state.said)
+    window = None if seat == state.chairman_name else window_of(state.spec.memory)
+    unseen = max(state.shortened.get(seat, 0), 0 if window is None else turns - window)
+    state.shortened[seat] = unseen + (turns - unseen + 1) // 2
 
 
 def _consensus(state: StateFields, event: Event) -> None:
@@ -186,8 +208,30 @@ def _resumed(state: StateFields, event: Event) -> None:
         state.verdict_status = "none"
     if state.ending in ("limit", "clock"):  # the limits may be others now, the clock starts anew
         state.ending, state.limit = None, None
-    if state.turns and state.ending is None:
+    if state.turns and state.ending is None and not state.extended_here:
         _reopen_turns(state)
+
+
+def _extended(state: StateFields, event: Event) -> None:
+    """Set an ended debate going again: the next step is a new round."""
+    body = event.body
+    added = Extension.of(event, max(state.round, 0))
+    state.extensions.append(added)
+    if added.prompt:
+        source = body.get("source", "person")
+        _note(state, Note(added.round, source, added.prompt, mode=added.mode))
+    state.round = added.round
+    state.rounds = state.round + added.rounds
+    state.status, state.stop_reason = "running", None
+    state.ending = state.limit = state.consensus_round = None
+    state.finish_asked = state.stop_asked = False
+    state.verdict_status, state.verdict, state.verdict_error = "none", None, None
+    state.verdict_calls = []
+    state.unattended = bool(body.get("unattended", state.unattended))
+    state.down.clear()
+    if body.get("observer_prompt"):
+        changed = {"observer_prompt": body["observer_prompt"]}
+        state.spec = state.spec.model_copy(update=changed)
 
 
 def _reopen_turns(state: StateFields) -> None:
@@ -243,7 +287,7 @@ def _leave_gate(state: StateFields) -> None:
 
 
 def _tallies(state: StateFields, call: Call) -> tuple[Tally, Tally, Tally]:
-    vendor = call.model.partition(":")[0]
+    vendor = vendor_of(call.model)
     return (
         state.usage,
         _tally(state.seat_usage, call.seat),
@@ -282,6 +326,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "stop_asked": _stop_asked,
     "interrupted": _interrupted,
     "resumed": _resumed,
+    "extended": _extended,
     "concluded": _concluded,
 }
 """By the event's kind; a kind that isn't here has no effect."""

@@ -94,6 +94,8 @@ class Note:
     """The words."""
     question: str | None = None
     """The question it answers; None for a free message."""
+    mode: str | None = None
+    """continue or new for the words that extended a debate; None for any other."""
 
 
 def question_key(text: str) -> str:

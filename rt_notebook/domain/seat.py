@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import PrivateAttr, field_validator
+from pydantic import PrivateAttr, field_serializer, field_validator
 
 from rt_notebook.domain.script import Script, Step, as_step
 from rt_notebook.domain.values import Value, normal_form
-from rt_notebook.errors import SeatError
+from rt_notebook.errors import SeatError, one_line
 
 MOODS: Final = ("grill", "builder", "steelman", "contrarian", "rant")
 HIDDEN_MOOD: Final = "rant"
@@ -22,8 +22,7 @@ _NAME_LIMIT: Final = 40
 _FORBIDDEN: Final = frozenset(",;[](){}<>=、\uff0c")  # the last one is the full-width comma
 _RESERVED: Final = frozenset({"none", "empty", "pass"})
 _NOT_0: Final = frozenset({"timeout_s"})
-# Parts of the public signature that need providers of a later version.
-_LATER: Final = {"tools": (), "account": None, "base_url": None, "api_key_env": None}
+_COMMANDS: Final = "cli"
 
 
 class Seat(Value):
@@ -31,7 +30,7 @@ class Seat(Value):
 
     Args:
         name: 1-40 printable characters, unique in the debate without regard to case.
-        model: a model string (`scripted`, `scripted:NAME`, `python:module:function`, `human`), a
+        model: a model string (`scripted`, `openai:MODEL`, `cli:claude/MODEL`, `human`, ...), a
             callable `(Call) -> str | Completion`, or a script made by `rt.scripted`.
         **fields: the attributes below.
 
@@ -58,6 +57,14 @@ class Seat(Value):
     """Sampling temperature, handed to the provider."""
     max_tokens: int | None = None
     """Completion tokens asked for at most."""
+    tools: tuple[Callable[..., Any] | str, ...] = ()
+    """Python functions that the model may call; stored as their names."""
+    account: str | None = None
+    """A named account of a vendor's command; None: the login the person has."""
+    base_url: str | None = None
+    """Another server than the vendor's."""
+    api_key_env: str | None = None
+    """The environment variable that holds the key; None: the vendor's usual one."""
     color: str | None = None
     """A CSS colour (`#rrggbb`) for the live view; None: chosen by the seat's place."""
     timeout_s: float = 300.0
@@ -72,13 +79,6 @@ class Seat(Value):
     _function: Callable[..., Any] | None = PrivateAttr(default=None)
 
     def __init__(self, name: str, *, model: Any = "scripted", **fields: Any) -> None:
-        for later, default in _LATER.items():
-            given = fields.pop(later, default)
-            if given != default and not (later == "tools" and list(given) == []):
-                raise SeatError(
-                    f"seat {name!r}: {later} needs an API or CLI seat, which this version doesn't "
-                    "have"
-                )
         function: Callable[..., Any] | None = None
         if isinstance(model, Script):
             fields["script"], model = tuple(model), "scripted"
@@ -100,8 +100,13 @@ class Seat(Value):
 
     @property
     def vendor(self) -> str:
-        """Who receives the brief: the model string's prefix."""
-        return self.model.partition(":")[0]
+        """Who receives the brief: the model string's prefix, for a command with its name."""
+        return vendor_of(self.model)
+
+    @property
+    def missing_tools(self) -> list[str]:
+        """Names of the tools whose functions aren't there, because they come from the store."""
+        return [tool for tool in self.tools if isinstance(tool, str)]
 
     def with_function(self, function: Callable[..., Any] | None) -> Seat:
         """Return a copy that answers by `function`."""
@@ -154,10 +159,47 @@ class Seat(Value):
             raise SeatError(f"seat {info.field_name}={value!r}: a number {what} is needed")
         return value
 
+    @field_validator("tools", mode="before")
+    @classmethod
+    def _tools(cls, value: Any) -> Any:
+        if callable(value) or isinstance(value, str) or not isinstance(value, Sequence):
+            raise SeatError("seat tools: a list of functions is expected, such as tools=[look_up]")
+        wrong = next((tool for tool in value if not callable(tool) and not is_name(tool)), None)
+        if wrong is not None:
+            raise SeatError(f"seat tools: {one_line(repr(wrong), 80)} is no function")
+        return tuple(value)
+
+    @field_serializer("tools")
+    def _tool_names(self, value: tuple[Callable[..., Any] | str, ...]) -> list[str]:
+        return [tool_name(tool) for tool in value]
+
+    @field_validator("account", "base_url", "api_key_env")
+    @classmethod
+    def _word(cls, value: str | None, info: Any) -> str | None:
+        if value is not None and (not value.strip() or not value.isprintable() or " " in value):
+            raise SeatError(f"seat {info.field_name}={one_line(value, 80)!r}: one word is needed")
+        return value
+
     @field_validator("script", mode="before")
     @classmethod
     def _script(cls, value: Any) -> Any:
         return None if value is None else tuple(as_step(step) for step in value)
+
+
+def vendor_of(model: str) -> str:
+    """Return who receives what a model string's seat is asked: `openai`, `cli:claude`, ..."""
+    prefix, _, rest = model.partition(":")
+    return f"{prefix}:{rest.partition('/')[0]}" if prefix == _COMMANDS and rest else prefix
+
+
+def is_name(tool: object) -> bool:
+    """Return whether a tool is given by the name under which the store keeps it."""
+    return isinstance(tool, str) and tool.isidentifier()
+
+
+def tool_name(tool: Callable[..., Any] | str) -> str:
+    """Return the name under which a tool is stored, and under which a model calls it."""
+    return tool if isinstance(tool, str) else getattr(tool, "__name__", type(tool).__name__)
 
 
 def check_seats(seats: Sequence[Seat]) -> tuple[Seat, ...]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from rt_notebook.domain.gate import Gate
 from rt_notebook.domain.positions import Position, at_round, count
 from rt_notebook.domain.state import State
+from rt_notebook.domain.titles import shown_title
 
 SNAPSHOT_VERSION = 1
 Status = Literal[
@@ -107,9 +108,9 @@ class Snapshot(_Part):
     id: str
     """The debate's id."""
     kind: str
-    """review."""
+    """review or discussion."""
     title: str
-    """Its own title, or one made from the question."""
+    """Its own title, or one made from the question; a discussion's says where it is."""
     status: Status
     """Where it is between start and end; `interrupted` for one whose process is gone."""
     stop_reason: str | None
@@ -117,11 +118,11 @@ class Snapshot(_Part):
     revision: int
     """Number of events so far."""
     round: int
-    """The current round; -1 before the opening."""
+    """The current round; -1 before the first."""
     rounds: int
-    """Critique rounds planned, those that a person added at a consensus included."""
+    """Rounds planned, those that a person added included; a review's opening isn't counted."""
     completed_rounds: int
-    """Critique rounds in which every seat replied, passed or failed."""
+    """Those of them in which every seat replied, passed or failed."""
     gate: GatePart | None
     """The open gate."""
     turns: list[TurnPart]
@@ -130,8 +131,10 @@ class Snapshot(_Part):
     """Each seat's latest valid stance that isn't a pass."""
     tally: dict[str, list[str]]
     """Counted seats' names by stance key."""
-    verdict: dict[str, Any]
-    """status (none, ready, failed, skipped) and, when ready, the verdict's fields."""
+    verdict: dict[str, Any] | None
+    """A review's: status (none, ready, failed, skipped) and, when ready, the verdict's fields."""
+    summary: dict[str, Any] | None
+    """A discussion's: status (the same words) and text."""
     usage: dict[str, Any]
     """calls, prompt_tokens, completion_tokens, cached_tokens, cost, seats, vendors."""
     limits: dict[str, dict[str, float | None]]
@@ -142,8 +145,13 @@ class Snapshot(_Part):
     """What to do now."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the snapshot as a JSON-able dict."""
-        return self.model_dump(mode="json")
+        """Return the snapshot as a JSON-able dict, with `verdict` or `summary`."""
+        return self.model_dump(mode="json", exclude={"verdict" if self.summary else "summary"})
+
+    @property
+    def ending(self) -> dict[str, Any]:
+        """The verdict or the summary, whichever this kind of debate ends with."""
+        return self.summary or self.verdict or {"status": "none"}
 
 
 def snapshot(
@@ -162,7 +170,7 @@ def snapshot(
         v=SNAPSHOT_VERSION,
         id=state.id,
         kind=state.spec.kind,
-        title=state.spec.shown_title,
+        title=shown_title(state),
         status=shown,  # type: ignore[arg-type]  # the fold only sets these words
         stop_reason="interrupted" if status == "interrupted" else state.stop_reason,
         revision=state.revision,
@@ -178,7 +186,8 @@ def snapshot(
             if seat.name in state.positions
         ],
         tally=final_tally(state),
-        verdict=verdict_json(state),
+        verdict=None if state.discusses else verdict_json(state),
+        summary=summary_json(state) if state.discusses else None,
         usage=usage_json(state),
         limits=limits_json(state),
         errors=errors_json(state),
@@ -254,6 +263,16 @@ def verdict_json(state: State) -> dict[str, Any]:
             "open_questions": list(text.open_questions),
         }
     elif state.verdict_error:
+        data["error"] = state.verdict_error
+    return data
+
+
+def summary_json(state: State) -> dict[str, Any]:
+    """Return a discussion's summary as a dict: status, text and, when it failed, error."""
+    read = state.verdict if state.verdict_status == "ready" else None
+    text = read.recommendation if read is not None else ""
+    data: dict[str, Any] = {"status": state.verdict_status, "text": text}
+    if state.verdict_status == "failed":
         data["error"] = state.verdict_error
     return data
 

@@ -7,16 +7,26 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from rt_notebook.domain.brief import MIN_OPTIONS, Brief
+from rt_notebook.domain.brief import Brief
+from rt_notebook.domain.kinds import (
+    CHAIRMAN_NAME,
+    DISCUSSION,
+    LEAST_ROUNDS,
+    MAX_OBSERVER_PROMPT,
+    MAX_TOOL_PREVIEW,
+    OBSERVER_NAME,
+    Kind,
+    check_kind,
+    with_defaults,
+)
 from rt_notebook.domain.seat import Seat, check_seats
 from rt_notebook.domain.values import Value, normal_form
-from rt_notebook.errors import BriefError, OptionError, SeatError, nearest
+from rt_notebook.errors import OptionError, SeatError, nearest
 
 SPEC_VERSION: Final = 1
 MAX_ROUNDS: Final = 50
 MANY_ROUNDS: Final = 8
 MAX_TITLE: Final = 200
-CHAIRMAN_NAME: Final = "chairman"
 
 
 class Limits(Value):
@@ -66,18 +76,25 @@ class DebateSpec(Value):
 
     v: int = SPEC_VERSION
     """Version of this form."""
-    kind: Literal["review"] = "review"
+    kind: Kind = "review"
     """The kind of debate."""
     brief: Brief
-    """What is to be decided."""
+    """What is to be decided, or discussed."""
     seats: tuple[Seat, ...]
     """Who debates, in order."""
     rounds: int = 1
-    """Critique rounds after the opening."""
+    """A review's critique rounds after the opening; all rounds of a discussion."""
     chairman: Seat | None = None
-    """Who writes the verdict; None: the built-in scripted chairman."""
-    memory: Literal["stateless", "full"] = "stateless"
-    """What a seat sees of earlier rounds."""
+    """Who writes a review's verdict; None: the built-in scripted chairman."""
+    observer: Seat | None = None
+    """Who sums a discussion up; None: the built-in one."""
+    observer_prompt: str | None = None
+    """Replaces what the observer is asked to write; None: the built-in neutral prompt."""
+    memory: str = "stateless"
+    """What a seat sees of what was said: `stateless` or `full`; in a discussion `full`, `turn`
+    (nothing) or `window:N` (the last N turns)."""
+    tool_preview: int = 500
+    """Characters of a tool's output that the others see."""
     gates: Literal["timed", "blocking", "off"] = "timed"
     """Whether a person is asked between rounds, and for how long."""
     unattended: bool | None = None
@@ -97,12 +114,41 @@ class DebateSpec(Value):
     language: str | None = None
     """Language of the replies; None: the question's."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _by_kind(cls, data: Any) -> Any:
+        return with_defaults(data) if isinstance(data, dict) else data
+
     @field_validator("rounds")
     @classmethod
-    def _rounds(cls, value: int) -> int:
-        if not 0 <= value <= MAX_ROUNDS:
+    def _rounds(cls, value: int, info: Any) -> int:
+        kind = info.data.get("kind", "review")
+        least = LEAST_ROUNDS[kind]
+        if not least <= value <= MAX_ROUNDS:
+            what = "rounds" if kind == DISCUSSION else "critique rounds"
             raise OptionError(
-                f"rounds={value}: 0 to {MAX_ROUNDS} critique rounds are allowed", option="rounds"
+                f"rounds={value}: {least} to {MAX_ROUNDS} {what} are allowed", option="rounds"
+            )
+        return value
+
+    @field_validator("observer_prompt")
+    @classmethod
+    def _observer_prompt(cls, value: str | None) -> str | None:
+        if value is not None and len(value) > MAX_OBSERVER_PROMPT:
+            raise OptionError(
+                f"observer_prompt has {len(value):,} characters; {MAX_OBSERVER_PROMPT:,} are "
+                "allowed",
+                option="observer_prompt",
+            )
+        return value.strip() or None if value else None
+
+    @field_validator("tool_preview")
+    @classmethod
+    def _tool_preview(cls, value: int) -> int:
+        if not 0 <= value <= MAX_TOOL_PREVIEW:
+            raise OptionError(
+                f"tool_preview={value}: 0 to {MAX_TOOL_PREVIEW} characters are allowed",
+                option="tool_preview",
             )
         return value
 
@@ -138,18 +184,31 @@ class DebateSpec(Value):
 
     @model_validator(mode="after")
     def _whole(self) -> DebateSpec:
-        if len(self.brief.options) < MIN_OPTIONS:
-            raise BriefError(
-                f"a review needs at least {MIN_OPTIONS} options, got {len(self.brief.options)}; "
-                "add a section `options:` with a bullet each",
-                field="options",
-            )
+        observer = self.observer or self.observer_prompt
+        check_kind(
+            self.kind, len(self.brief.options), self.memory, self.gates, self.chairman, observer
+        )
         return self
 
     @property
     def counted(self) -> tuple[Seat, ...]:
         """The seats whose stances count: all but hidden ones."""
         return tuple(seat for seat in self.seats if not seat.hidden)
+
+    @property
+    def closer(self) -> Seat | None:
+        """Who was named to have the last word: a review's chairman or a discussion's observer."""
+        return self.observer if self.kind == DISCUSSION else self.chairman
+
+    @property
+    def closing_name(self) -> str:
+        """What whoever has the last word is called where nobody was named."""
+        return OBSERVER_NAME if self.kind == DISCUSSION else CHAIRMAN_NAME
+
+    @property
+    def ending_name(self) -> str:
+        """What this kind of debate ends with, in a word: verdict or summary."""
+        return "summary" if self.kind == DISCUSSION else "verdict"
 
     @property
     def shown_title(self) -> str:
@@ -167,6 +226,9 @@ class DebateSpec(Value):
         Raises:
             SeatError: there is none.
         """
+        for seat in self.seats:
+            if seat.name == name:  # the common case: a name out of the log
+                return seat
         key = normal_form(name)
         for seat in self.seats:
             if normal_form(seat.name) == key:

@@ -13,7 +13,7 @@ from typing import Final
 from rt_notebook.domain.events import Event
 from rt_notebook.domain.folding import HANDLERS
 from rt_notebook.domain.seat import wire_ids
-from rt_notebook.domain.spec import CHAIRMAN_NAME, DebateSpec
+from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state_fields import LIVE, NOT_STARTED, StateFields
 from rt_notebook.domain.values import normal_form
 
@@ -72,6 +72,6 @@ def start_state(created: Event, spec: DebateSpec) -> State:
 
 
 def _chairman_name(spec: DebateSpec) -> str:
-    name = spec.chairman.name if spec.chairman else CHAIRMAN_NAME
+    name = spec.closer.name if spec.closer else spec.closing_name
     taken = {normal_form(seat.name) for seat in spec.seats}
-    return f"{name} (chairman)" if normal_form(name) in taken else name
+    return f"{name} ({spec.closing_name})" if normal_form(name) in taken else name

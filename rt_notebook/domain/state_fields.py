@@ -9,10 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from rt_notebook.domain.extension import Extension
 from rt_notebook.domain.gate import Gate, Note, Question, merged_questions, question_key
+from rt_notebook.domain.kinds import CHAIRMAN_NAME, DISCUSSION
 from rt_notebook.domain.positions import Position
 from rt_notebook.domain.reply import VerdictText
-from rt_notebook.domain.spec import CHAIRMAN_NAME, DebateSpec
+from rt_notebook.domain.seat import Seat
+from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.turn import Call, Turn
 from rt_notebook.domain.usage import Tally
 
@@ -46,9 +49,9 @@ class StateFields:
     updated_at: int = 0
     """Time of the last event, milliseconds since 1970 UTC."""
     round: int = NOT_STARTED
-    """The current round; 0 is the opening."""
+    """The current round; 0 is a review's opening, a discussion begins with 1."""
     rounds: int = 0
-    """Critique rounds planned, those that a person added at a consensus included."""
+    """Rounds planned, those that a person added included; a review's opening isn't counted."""
     turns: list[dict[str, Turn]] = field(default_factory=list)
     """By round, then by seat."""
     calls: dict[str, Call] = field(default_factory=dict)
@@ -57,6 +60,13 @@ class StateFields:
     """All gates in order."""
     notes: list[Note] = field(default_factory=list)
     """What people said, in order."""
+    said: list[Turn | Note] = field(default_factory=list)
+    """A discussion's turns that were read and people's words, in order; a review's stays empty."""
+    shortened: dict[str, int] = field(default_factory=dict)
+    """How many of the oldest turns are left out for whom, since they were too many for its model.
+    """
+    extensions: list[Extension] = field(default_factory=list)
+    """What was added after an end, in order."""
     asking: list[int] = field(default_factory=list)
     """The rounds in which somebody asked a question, so that the others needn't be searched."""
     answered: dict[str, Note] = field(default_factory=dict)
@@ -98,7 +108,28 @@ class StateFields:
     wire_ids: dict[str, str] = field(default_factory=dict)
     """ASCII id by seat name."""
     chairman_name: str = CHAIRMAN_NAME
-    """The name under which the chairman's calls stand; no seat's name."""
+    """The name under which the calls of a review's chairman or of a discussion's observer stand; no
+    seat's name."""
+
+    @property
+    def discusses(self) -> bool:
+        """True for a discussion."""
+        return self.spec.kind == DISCUSSION
+
+    @property
+    def closing_seat(self) -> Seat:
+        """The chairman or observer as a seat; the built-in one is scripted."""
+        return self.spec.closer or Seat(self.spec.closing_name)
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the rounds that have begun."""
+        return range(1 if self.discusses else 0, len(self.turns))
+
+    @property
+    def extended_here(self) -> bool:
+        """True when the current round was the last one before an extension: the next one is due."""
+        return bool(self.extensions) and self.extensions[-1].round == self.round
 
     @property
     def live(self) -> bool:

@@ -11,9 +11,13 @@ from rt_notebook.domain.events import Event
 from rt_notebook.domain.reply import Reply
 from rt_notebook.domain.usage import UNKNOWN, Usage
 
-TURN_PURPOSES: Final = frozenset({"opening", "critique", "turn"})
+SPEECH: Final = "turn"
+TURN_PURPOSES: Final = frozenset({"opening", "critique", SPEECH})
 REPAIR: Final = "repair"
 VERDICT: Final = "verdict"
+SUMMARY: Final = "summary"
+CLOSING_PURPOSES: Final = frozenset({VERDICT, SUMMARY})
+"""What the chairman of a review and the observer of a discussion are asked for."""
 CANCELLED: Final = "cancelled"
 
 _NONE: Final[Mapping[str, float]] = MappingProxyType({})
@@ -30,7 +34,7 @@ class Call:
     seat: str
     """The seat's name."""
     purpose: str
-    """opening, critique, turn, repair or verdict."""
+    """opening, critique, turn, repair, verdict or summary."""
     attempt: int
     """Number of the try within its purpose and round, from 1."""
     model: str

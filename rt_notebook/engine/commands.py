@@ -22,7 +22,7 @@ def answer(
     round: int | None,
     source: str,
 ) -> list[Body]:
-    """Return the events of an answer to the open gate.
+    """Return the events of an answer to the open gate, or of a word in a running discussion.
 
     Args:
         state: the debate.
@@ -32,12 +32,15 @@ def answer(
         source: person or agent.
 
     Raises:
-        UsageError: no gate is open for that round, a question id is unknown, or a text is too long.
-            `kept` holds the texts, and the message shows them.
+        UsageError: no gate is open for that round, a question id is unknown, or a text is too long;
+            a discussion isn't running, or the message is empty. `kept` holds the texts, and the
+            message shows them.
     """
     given = {key: words for key, text in (answers or {}).items() if (words := _words(text))}
     words = _words(message)
     kept = {"answers": given, "message": words or None}
+    if state.discusses:
+        return _interject(state, kept, source)
     gate = _open_gate(state, round, "answer", kept)
     known = [question.id for question in gate.questions]
     for key, text in given.items():
@@ -95,7 +98,8 @@ def finish(state: State, source: str) -> list[Body]:
     complete = (r for r in range(len(state.turns)) if state.round_complete(r))
     if not any(turn.usable for r in complete for turn in state.counted_turns(r)):
         raise UsageError(
-            "finish: no complete round has a usable reply yet; wait for the opening, or stop"
+            "finish: no complete round has a usable reply yet; wait for "
+            f"{'the first round' if state.discusses else 'the opening'}, or stop"
         )
     return [("finish_asked", {"source": source}), *_close(state, "finished")]
 
@@ -120,6 +124,25 @@ def not_sent(kept: Mapping[str, Any]) -> str:
     texts = [f"{key}: {text}" for key, text in (kept.get("answers") or {}).items()]
     texts += [f"{key}: {kept[key]}" for key in ("message", "text") if kept.get(key)]
     return f"; not sent: {one_line('; '.join(texts), 500)}" if texts else ""
+
+
+def _interject(state: State, kept: dict[str, Any], source: str) -> list[Body]:
+    """Return the event of a word in a discussion, which has no gates and asks nothing."""
+    if kept["answers"]:
+        raise UsageError(
+            f"answer: a discussion asks no questions; give a message{not_sent(kept)}", kept=kept
+        )
+    if state.status != "running":
+        raise UsageError(
+            f"answer: the discussion is {state.status}; what is said now changes nothing"
+            f"{not_sent(kept)}",
+            kept=kept,
+            status=state.status,
+        )
+    if not kept["message"]:
+        raise UsageError("answer: the message is empty; write what the seats should hear")
+    _bounded("the message", kept["message"], kept)
+    return [("interjection", {"text": kept["message"], "source": source})]
 
 
 def _close(state: State, why: str) -> list[Body]:

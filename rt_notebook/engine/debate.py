@@ -14,19 +14,16 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from functools import partial
 from typing import Any, Final, Protocol
 
-from rt_notebook.contract.prompts import Prompts
+from rt_notebook.contract.discussion_prompts import prompts_for
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.seat import Seat
-from rt_notebook.domain.spec import CHAIRMAN_NAME
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import CANCELLED
 from rt_notebook.engine.commands import Body
+from rt_notebook.engine.kinds import closing_taker, next_step, turn_taker
 from rt_notebook.engine.limits import Budget
-from rt_notebook.engine.review import next_step
 from rt_notebook.engine.steps import Ask, AskVerdict, Conclude, OpenGate, Record, Step
 from rt_notebook.engine.tries import OnProgress, failed_body
-from rt_notebook.engine.turns import TurnTaker
-from rt_notebook.engine.verdicts import VerdictTaker
 from rt_notebook.errors import CallError, StoreError, one_line
 from rt_notebook.providers.base import Provider
 from rt_notebook.providers.policies import still_running
@@ -85,7 +82,7 @@ class Debate:
     ) -> None:
         self.state = state
         """The fold; changed on the debate's loop only."""
-        self.prompts = Prompts(state.spec)
+        self.prompts = prompts_for(state.spec)
         """What seats and chairman are told."""
         self.budget = Budget(state)
         """Counts calls as they are decided."""
@@ -212,13 +209,13 @@ class Debate:
                 await self.post(event)
         match step:
             case Ask(number, seats):
-                takers = {name: TurnTaker(self, self._seat(name), number) for name in seats}
+                takers = {name: turn_taker(self, self._seat(name), number) for name in seats}
                 await self._together({name: taker.take for name, taker in takers.items()})
             case OpenGate():
                 await (self._until_ready() if waits else self._wait_at_gate())
             case AskVerdict():
                 name = self.state.chairman_name
-                await self._together({name: VerdictTaker(self, self._seat(name)).take})
+                await self._together({name: closing_taker(self, self._seat(name)).take})
         return isinstance(step, Conclude)
 
     def _decide(self) -> Step:
@@ -293,7 +290,7 @@ class Debate:
     def _seat(self, name: str) -> Seat:
         if name != self.state.chairman_name:
             return self.state.spec.seat(name)
-        return self.state.spec.chairman or Seat(CHAIRMAN_NAME)
+        return self.state.closing_seat
 
     def _start_clock(self) -> None:
         minutes = self.state.spec.limits.max_minutes

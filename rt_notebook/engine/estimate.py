@@ -8,7 +8,8 @@ from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
-from rt_notebook.contract.prompts import Prompts
+from rt_notebook.contract.discussion_prompts import prompts_for
+from rt_notebook.domain.kinds import DISCUSSION, window_of
 from rt_notebook.domain.spec import MANY_ROUNDS, DebateSpec
 from rt_notebook.domain.usage import CHARS_PER_TOKEN
 from rt_notebook.engine.limits import REPLY_TOKENS, VERDICT_TOKENS, chairman_vendor
@@ -31,8 +32,8 @@ class Range(NamedTuple):
 class Estimate:
     """What `check` says; nothing was called.
 
-    Calls: least S+1, expected S(rounds+1)+1, most twice that. Tokens: characters/4; 400 a reply,
-    600 a verdict.
+    Calls: least S+1, expected S(rounds+1)+1, most twice that; a discussion has no opening, so
+    S*rounds+1 are expected. Tokens: characters/4; 400 a reply, 600 a verdict or summary.
     """
 
     calls: Range
@@ -105,7 +106,8 @@ def spec_warnings(spec: DebateSpec) -> list[str]:
     """
     found = _twins(spec)
     if spec.rounds > MANY_ROUNDS:
-        found.append(f"rounds={spec.rounds}: more than {MANY_ROUNDS} rarely change a verdict")
+        what = "a summary" if spec.kind == DISCUSSION else "a verdict"
+        found.append(f"rounds={spec.rounds}: more than {MANY_ROUNDS} rarely change {what}")
     if spec.gates == "blocking" and spec.unattended:
         found.append("gates='blocking' has no effect: the debate is unattended, no gate opens")
     asked = {seat.vendor for seat in spec.seats} | {chairman_vendor(spec)}
@@ -133,20 +135,34 @@ def _twins(spec: DebateSpec) -> list[str]:
 
 def _asked(spec: DebateSpec) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield vendor and figures of each seat, then of the chairman."""
-    prompts = Prompts(spec)
-    rounds = spec.rounds + 1
+    prompts = prompts_for(spec)
+    talks = spec.kind == DISCUSSION
+    rounds = spec.rounds if talks else spec.rounds + 1
     latest = len(spec.seats) * REPLY_TOKENS
-    seen = (sum(range(1, rounds)) if spec.memory == "full" else rounds - 1) * latest
     opening = len(prompts.opening())
-    for seat in spec.seats:
+    for place, seat in enumerate(spec.seats):
         brief = (len(prompts.system(seat)) + opening) // CHARS_PER_TOKEN
+        seen = _heard(spec, place) if talks else _seen(spec, rounds, latest)
         sent = Range(brief, brief * rounds + seen, 2 * (brief * rounds + seen))
         calls = Range(1, rounds, 2 * rounds)
         yield seat.vendor, _figures(seat.model, calls, sent, REPLY_TOKENS)
-    verdict = len(spec.brief.question) // CHARS_PER_TOKEN + latest
-    model = spec.chairman.model if spec.chairman else chairman_vendor(spec)
+    verdict = len(spec.brief.question) // CHARS_PER_TOKEN + latest * (rounds if talks else 1)
+    model = spec.closer.model if spec.closer else chairman_vendor(spec)
     sent = Range(verdict, verdict, 2 * verdict)
     yield chairman_vendor(spec), _figures(model, Range(1, 1, 2), sent, VERDICT_TOKENS)
+
+
+def _seen(spec: DebateSpec, rounds: int, latest: int) -> int:
+    """Return the tokens of others' replies that a seat of a review is shown in all."""
+    return (sum(range(1, rounds)) if spec.memory == "full" else rounds - 1) * latest
+
+
+def _heard(spec: DebateSpec, place: int) -> int:
+    """Return the tokens of earlier turns that the seat at a place of a discussion hears in all."""
+    window = window_of(spec.memory)
+    before = [place + number * len(spec.seats) for number in range(spec.rounds)]
+    turns = sum(count if window is None else min(count, window) for count in before)
+    return turns * REPLY_TOKENS
 
 
 def _figures(model: str, calls: Range, sent: Range, reply_tokens: int) -> dict[str, Any]:

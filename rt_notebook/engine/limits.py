@@ -20,8 +20,8 @@ VERDICT_TOKENS: Final = 600
 
 
 def chairman_vendor(spec: DebateSpec) -> str:
-    """Return the vendor that the chairman's call goes to."""
-    return spec.chairman.vendor if spec.chairman else "scripted"
+    """Return the vendor that the chairman's call goes to, or the observer's."""
+    return spec.closer.vendor if spec.closer else "scripted"
 
 
 def broken_limit(state: State, asked: Sequence[str]) -> dict[str, Any] | None:

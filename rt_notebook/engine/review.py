@@ -32,6 +32,8 @@ def next_step(state: State) -> Step:
         return AskVerdict()
     if state.ending is not None:
         return _ended(state, state.ending)
+    if state.extended_here:
+        return _next_round(state)
     if not state.round_complete(state.round):
         return _round_under_way(state)
     return _after_round(state)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from rt_notebook.contract.prompts import MAX_QUOTE, Prompts, messages_hash
-from rt_notebook.domain.seat import CHAIRMAN_ID, Seat
+from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import Call as LoggedCall
 from rt_notebook.engine.commands import Body
@@ -21,6 +21,12 @@ from rt_notebook.providers.policies import complete_bounded, retry_delay
 
 OnProgress = Callable[[str, int], None]
 """Told a seat's name and the characters that have come so far."""
+
+Shorter = Callable[[], Sequence[Message] | None]
+"""Makes a prompt anew once the log says that it was too long; None: there is nothing to cut."""
+
+TOO_LONG: Final = "context_length"
+"""The kind of failure that a shorter prompt may help."""
 
 _SETTINGS: Final = ("effort", "temperature", "max_tokens")
 
@@ -90,10 +96,17 @@ class Tries:
         self._began = 0.0
         self._first: float | None = None
 
-    async def answer(self, purpose: str, messages: Sequence[Message]) -> Answer:
+    async def answer(
+        self, purpose: str, messages: Sequence[Message], shorter: Shorter | None = None
+    ) -> Answer:
         """Ask until there is an answer, or no further try can help or is allowed.
 
         The budget has counted the first try.
+
+        Args:
+            purpose: what for.
+            messages: the prompt.
+            shorter: makes the prompt again where it was too long for the model; used once.
 
         Raises:
             Failed: there is no answer.
@@ -106,6 +119,9 @@ class Tries:
                 completion = await self._ask(purpose, messages)
             except CallError as error:
                 delay = self._delay(error, attempt)
+                if delay is None and self._may_shorten(error, shorter):
+                    messages, shorter = await self._shortened(call, error, messages, shorter), None
+                    continue
                 self._desk.in_flight.pop(self._name, None)
                 await self._desk.post(("call_failed", failed_body(call, error, delay)))
                 if delay is None:
@@ -118,13 +134,30 @@ class Tries:
 
     def _delay(self, error: CallError, attempt: int) -> float | None:
         """Return seconds to the next try, which is then counted, or None for no further try."""
-        desk = self._desk
         left = self._deadline - self._loop.time()
         delay = retry_delay(error, attempt, self._seat.retries, left)
+        return delay if delay is not None and self._extra() else None
+
+    def _may_shorten(self, error: CallError, shorter: Shorter | None) -> bool:
+        return (
+            error.kind == TOO_LONG
+            and shorter is not None
+            and shorter() is not None
+            and self._extra()
+        )
+
+    async def _shortened(
+        self, call: str, error: CallError, messages: Sequence[Message], shorter: Shorter | None
+    ) -> Sequence[Message]:
+        """Let the log say that the prompt was too long, and return it as it is after that."""
+        self._desk.in_flight.pop(self._name, None)
+        await self._desk.post(("call_failed", failed_body(call, error, 0.0)))
+        return (shorter() if shorter is not None else None) or messages
+
+    def _extra(self) -> bool:
+        desk = self._desk
         reserve = self._name != desk.state.chairman_name
-        if delay is None or not desk.budget.take_extra(self._seat.vendor, reserve=reserve):
-            return None
-        return delay
+        return desk.budget.take_extra(self._seat.vendor, reserve=reserve)
 
     async def _start(self, purpose: str, messages: Sequence[Message]) -> str:
         task = asyncio.current_task()
@@ -135,7 +168,7 @@ class Tries:
         number = 1
         for call in self._earlier_calls():
             number += call.purpose == purpose and call.round == self._round
-        wire = desk.state.wire_ids.get(self._name, CHAIRMAN_ID)
+        wire = desk.state.wire_ids.get(self._name, desk.state.spec.closing_name)
         call_id = f"{self._round}/{wire}/{purpose}/{number}"
         texts = [message.text for message in messages]
         body = {

@@ -5,16 +5,25 @@ Nothing is called here; every mistake is one clear error before anything is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rt_notebook import session
-from rt_notebook.config import choose_seats, load_config, resolve_chairman, resolve_seats
+from rt_notebook.config import (
+    Config,
+    choose_seats,
+    load_config,
+    resolve_chairman,
+    resolve_seats,
+)
 from rt_notebook.contract.cell import read_cell
 from rt_notebook.contract.fill import fill_cell
 from rt_notebook.contract.line import LineOptions
+from rt_notebook.contract.options import check_kind
 from rt_notebook.domain.brief import Brief
+from rt_notebook.domain.kinds import CHAIRMAN_NAME, DISCUSSION, OBSERVER_NAME, REVIEW, Kind
+from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.engine.estimate import Estimate
 from rt_notebook.errors import LimitError
@@ -45,9 +54,11 @@ def debate_of_cell(shell: Any, options: LineOptions, body: str) -> CellDebate:
     """
     place = find_place()
     variables = shell.user_ns
-    config = load_config()
+    read = read_cell(body)
+    kind = kind_of(options, bool(read.options))
+    config = load_config().for_kind(kind)
     filled = fill_cell(
-        read_cell(body), with_names=options.with_names, context=options.context, values=variables
+        read, with_names=options.with_names, context=options.context, values=variables
     )
     seats = resolve_seats(choose_seats(options.seats, filled.cell.seats), variables, config)
     defaults = config.review_defaults()
@@ -57,11 +68,11 @@ def debate_of_cell(shell: Any, options: LineOptions, body: str) -> CellDebate:
     for name in ("store", "durability", "display"):
         defaults.pop(name, None)
     spec = DebateSpec(
+        kind=kind,
         brief=Brief(**filled.cell.brief_fields()),
         seats=tuple(seats),
-        chairman=resolve_chairman(options.chairman, variables, config, seats),
         limits=Limits(**{**config.limits, **options.limits}),
-        **{**defaults, **options.settings()},
+        **{**defaults, **options.settings(), **_closer(kind, options, variables, config, seats)},
     )
     estimate = session.check_spec(spec, filled.attached)
     background = options.background and not place.headless_kernel
@@ -83,6 +94,32 @@ def debate_of_cell(shell: Any, options: LineOptions, body: str) -> CellDebate:
         )
 
     return CellDebate(spec, estimate, _notes(spec, filled.warnings, store), cell)
+
+
+def kind_of(options: LineOptions, has_options: bool) -> Kind:
+    """Return the kind of debate that a cell holds: what its line says, else by its options.
+
+    Raises:
+        OptionError: an option on the line belongs to the other kind.
+    """
+    kind: Kind = REVIEW if has_options else DISCUSSION
+    if options.kind is not None:
+        kind = DISCUSSION if options.kind == DISCUSSION else REVIEW
+    check_kind(kind, options.only_of_a_kind())
+    return kind
+
+
+def _closer(
+    kind: Kind,
+    options: LineOptions,
+    variables: dict[str, Any],
+    config: Config,
+    seats: Sequence[Seat],
+) -> dict[str, Seat | None]:
+    role, named = CHAIRMAN_NAME, options.chairman
+    if kind == DISCUSSION:
+        role, named = OBSERVER_NAME, options.observer
+    return {role: resolve_chairman(named, variables, config, seats, role)}
 
 
 def opening_here(place: Place) -> session.Opening:

@@ -15,7 +15,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rt_notebook.errors import UsageError
 from rt_notebook.frontends.whole_files import Change, apply, failure, locked
@@ -49,8 +49,8 @@ class _Plan:
     folder: Path
     debate: str
     home: Home
-    known: Mapping[str, str]
-    """Checksums by name below the home's folder, as the last export left them."""
+    known: Mapping[str, set[str]]
+    """Checksums by name below the home's folder: what an export left there, or meant to."""
     changes: list[Change] = field(default_factory=list)
 
     @property
@@ -123,8 +123,8 @@ def _plan(folder: Path, debate: str, slug: str) -> _Plan:
 def _plan_changes(plan: _Plan, files: Mapping[str, bytes], record: bytes) -> None:
     """Fill the plan's changes, in an order in which a killed export can be taken up again.
 
-    Of a new export the manifest comes first: it says whose the files beside it are. Of a repeated
-    one it comes last: files that were swapped already are then known by their new content.
+    The manifest comes first: it says whose the files beside it are. While files are overwritten it
+    knows the older contents as well, until it is written once more at the end.
     """
     changes = [_change_below(plan, name, content) for name, content in files.items()]
     changes += [
@@ -133,17 +133,24 @@ def _plan_changes(plan: _Plan, files: Mapping[str, bytes], record: bytes) -> Non
         if name not in files
         and _TABLE.fullmatch(name)
         and (old := _read(plan.base / name)) is not None
-        and checksum(old) == known
+        and checksum(old) in known
     ]
     changes.append(_change_of_record(plan, record))
     target = plan.base / MANIFEST
     there = os.path.lexists(target)
     if there and plan.debate not in _read_manifest(plan.base):
         raise _taken(target)
-    manifest = Change(target, _manifest(plan.debate, files), replaces=there)
-    changes.insert(len(changes) if there else 0, manifest)
     # What is there already stays as it is, times included.
-    plan.changes = [change for change in changes if _read(change.target) != change.content]
+    changes = [change for change in changes if _read(change.target) != change.content]
+    manifest = Change(target, _manifest(plan.debate, files), there)
+    if not there:
+        changes.insert(0, manifest)
+    elif changes:
+        both = _manifest(plan.debate, files, earlier=plan.known)
+        changes = [Change(target, both, replaces=True), *changes, manifest]
+    elif _read(target) != manifest.content:
+        changes.append(manifest)
+    plan.changes = changes
 
 
 def _change_below(plan: _Plan, name: str, content: bytes) -> Change:
@@ -153,7 +160,7 @@ def _change_below(plan: _Plan, name: str, content: bytes) -> Change:
         old = _read(target)
         if old is None or (name not in plan.known and old != content):
             raise _taken(target)
-        if old != content and checksum(old) not in (plan.known[name], checksum(content)):
+        if old != content and checksum(old) not in plan.known[name] | {checksum(content)}:
             raise _changed(target)
     return Change(target, content, there)
 
@@ -219,17 +226,21 @@ def _signed_for(path: Path) -> str | None:
     return found[1].decode() if found is not None else None
 
 
-def _manifest(debate: str, files: Mapping[str, bytes]) -> bytes:
-    data = {
+def _manifest(
+    debate: str, files: Mapping[str, bytes], earlier: Mapping[str, set[str]] | None = None
+) -> bytes:
+    data: dict[str, Any] = {
         "v": _VERSION,
         "debate": debate,
         "checksums": {name: checksum(content) for name, content in files.items()},
         "note": "Written by rt_notebook. A file that doesn't fit its checksum isn't overwritten.",
     }
+    if earlier is not None:
+        data["earlier"] = {name: sorted(sums) for name, sums in earlier.items()}
     return (json.dumps(data, indent=1, sort_keys=True) + "\n").encode()
 
 
-def _read_manifest(base: Path) -> dict[str, dict[str, str]]:
+def _read_manifest(base: Path) -> dict[str, dict[str, set[str]]]:
     """Return the checksums by file below the debate's id; empty where it is none of ours."""
     content = _read(base / MANIFEST, limit=_MANIFEST_LIMIT)
     try:
@@ -238,10 +249,15 @@ def _read_manifest(base: Path) -> dict[str, dict[str, str]]:
         return {}
     if not isinstance(data, dict) or not isinstance(data.get("debate"), str):
         return {}
-    sums = data.get("checksums")
-    if not isinstance(sums, dict):
+    sums, earlier = data.get("checksums"), data.get("earlier", {})
+    if not isinstance(sums, dict) or not isinstance(earlier, dict):
         return {}
-    return {data["debate"]: {str(name): str(value) for name, value in sums.items()}}
+    found = {str(name): {str(value)} for name, value in sums.items()}
+    for name, values in earlier.items():
+        found.setdefault(str(name), set()).update(
+            map(str, values) if isinstance(values, list) else ()
+        )
+    return {data["debate"]: found}
 
 
 def _read(path: Path, *, last: int | None = None, limit: int | None = None) -> bytes | None:

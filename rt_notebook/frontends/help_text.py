@@ -17,8 +17,9 @@ _INDENT: Final = 34
 _AS_SECTION: Final = "; as a section"
 
 _OPENING: Final = """\
-A review in a cell: the seats take stances on your options, you answer their questions between \
-rounds, and a chairman gives the verdict.
+A debate in a cell. With options, a review: the seats take stances on them, you answer their \
+questions between rounds, and a chairman gives the verdict. Without, a discussion: the seats speak \
+in turn, you may say a word at any time, and an observer sums it up.
 
 %%roundtable [VARIABLE] [--OPTION VALUE ...]
 QUESTION
@@ -57,7 +58,8 @@ def _section_help(option: Option) -> str:
 def _option_entry(option: Option) -> str:
     head = f"--[no-]{option.name}" if option.negatable else option.typed
     if option.form is Form.CHOICE:
-        head += f" {'|'.join(option.choices)}"
+        more = [option.metavar] if option.also else []
+        head += f" {'|'.join([*option.choices, *more])}"
     elif option.form is not Form.FLAG:
         head += f" {option.metavar}"
     default = f" (default: {option.default})" if option.default else ""

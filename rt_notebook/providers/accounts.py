@@ -53,6 +53,9 @@ class OnAccount:
         account: whose limits hold.
     """
 
+    queues = True
+    """A call may wait before it begins."""
+
     def __init__(self, provider: Provider, account: Account) -> None:
         self._provider = provider
         self._account = account

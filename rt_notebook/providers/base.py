@@ -49,6 +49,8 @@ class Call:
     """Seconds until the call is given up."""
     brief: Brief | None = None
     """The brief as a value, for functions that compute their stance."""
+    begin: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
+    """Told by a provider that queues when the call leaves the queue: a stall counts from there."""
 
     @property
     def prompt(self) -> str:

@@ -51,7 +51,9 @@ async def complete_bounded(
     Raises:
         CallError: timeout, stall, empty, output_limit, protocol, or what the provider raised.
     """
-    watch = _Watch(call, progress, stall_s)
+    watch = _Watch(call, progress, stall_s, waits=getattr(provider, "queues", False))
+    if stall_s > 0:
+        call.begin = watch.begin
     try:
         completion = await provider.complete(call, watch.told)
     except asyncio.CancelledError:
@@ -145,6 +147,9 @@ class Limited:
         limiter: shared by all seats of the account.
     """
 
+    queues = True
+    """A call may wait before it begins."""
+
     def __init__(self, provider: Provider, limiter: Limiter) -> None:
         self._provider = provider
         self._limiter = limiter
@@ -155,6 +160,7 @@ class Limited:
         asked = loop.time()
         await self._limiter.enter()
         queued = loop.time() - asked
+        call.begin()
         try:
             answer = await self._provider.complete(call, progress)
             if queued > _TICK_S:
@@ -184,9 +190,12 @@ class _Watch:
         "_progress",
         "_stall_s",
         "_task",
+        "_waits",
     )
 
-    def __init__(self, call: Call, progress: Progress, stall_s: float) -> None:
+    def __init__(
+        self, call: Call, progress: Progress, stall_s: float, *, waits: bool = False
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
         self._cancelling = self._task.cancelling() if self._task is not None else 0
@@ -195,6 +204,13 @@ class _Watch:
         self._kind: str | None = None
         self._last = now = self._loop.time()
         self._ends = now + call.deadline_s
+        self._waits = waits
+        self._handle = self._loop.call_at(self._next(), self._check)
+
+    def begin(self) -> None:
+        """Let the stall's time run from now on: the call has left its account's queue."""
+        self._waits, self._last = False, self._loop.time()
+        self._handle.cancel()
         self._handle = self._loop.call_at(self._next(), self._check)
 
     def told(self, chars: int) -> None:
@@ -216,7 +232,9 @@ class _Watch:
         return self._kind if task.uncancel() <= self._cancelling else None
 
     def _next(self) -> float:
-        return min(self._ends, self._last + self._stall_s) if self._stall_s > 0 else self._ends
+        if self._stall_s <= 0 or self._waits:
+            return self._ends
+        return min(self._ends, self._last + self._stall_s)
 
     def _check(self) -> None:
         if self._next() - self._loop.time() > _TICK_S:

@@ -54,7 +54,8 @@ def price_of(model: str) -> Price | None:
     vendor, _, name = model.partition(":")
     if vendor in FREE:
         return Price(0.0, 0.0)
-    if not name or vendor in UNLISTED:
+    # The list is loaded for model APIs alone; nobody else has a price in it.
+    if not name or vendor in UNLISTED or not is_api(vendor):
         return None
     try:
         from genai_prices import Usage

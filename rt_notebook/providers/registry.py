@@ -92,7 +92,7 @@ def _tries(state: State, seat: Seat) -> int:
     A chairman who was given a seat's own script goes on where that seat ended.
     """
     names = {seat.name}
-    if seat is state.spec.chairman:
+    if seat is state.spec.closer:
         twins = [s.name for s in state.spec.seats if s.script and s.script == seat.script]
         names = {state.chairman_name, *twins[:1]}
     return sum(

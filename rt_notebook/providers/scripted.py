@@ -22,9 +22,11 @@ from rt_notebook.domain.script import Script, Step, scripted
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.snapshot import final_tally, tally_at
 from rt_notebook.domain.state import State
+from rt_notebook.domain.turn import SUMMARY
 from rt_notebook.domain.usage import Usage
 from rt_notebook.errors import CallError, SeatError, one_line
 from rt_notebook.providers.base import Call, Completion, Progress
+from rt_notebook.providers.scripted_talk import scripted_summary, speech
 
 _FREE: Final = Usage(cost=0.0)
 _PASS: Final[Step] = {"reply": PASS}
@@ -91,19 +93,24 @@ class BelievableProvider:
     async def complete(self, call: Call, progress: Progress) -> Completion:
         """Give a reply, or a verdict when the seat chairs."""
         state = self._state()
+        text = self._speech(call, state) if state.discusses else self._reply(call, state)
+        progress(len(text))
+        return Completion(text, usage=_FREE, model="scripted")
+
+    def _speech(self, call: Call, state: State) -> str:
+        if call.purpose == SUMMARY:
+            return scripted_summary(state)
+        return speech(self._seat, state, call.round, self._variant)
+
+    def _reply(self, call: Call, state: State) -> str:
         brief = state.spec.brief
         if call.purpose == "verdict" or (
             call.purpose == "repair" and self._seat.name == state.chairman_name
         ):
-            text = scripted_verdict(state)
-        else:
-            text = (
-                self._opening(brief)
-                if call.round == 0
-                else self._critique(brief, state, call.round)
-            )
-        progress(len(text))
-        return Completion(text, usage=_FREE, model="scripted")
+            return scripted_verdict(state)
+        if call.round == 0:
+            return self._opening(brief)
+        return self._critique(brief, state, call.round)
 
     def _dice(self, *parts: object) -> int:
         words = "\0".join(str(part) for part in (self._seat.name, self._variant, *parts))

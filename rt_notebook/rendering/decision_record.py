@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import quote
 
 from rt_notebook.contract.text import without_empty
+from rt_notebook.domain.gate import question_key
 from rt_notebook.domain.positions import canonical_key
 from rt_notebook.domain.reply import NO_PICK
 from rt_notebook.domain.seat import Seat
@@ -132,6 +133,8 @@ def _standing(state: State) -> str:
     where = esc(facts.status_line(state))
     if state.status in LIVE:
         return f"Draft: the debate isn't over ({where}). Export it again once it is."
+    if has_decision(state) and facts.all_scripted(state.spec):
+        return "Example: what follows shows what a recommendation looks like."
     if has_decision(state):
         return (
             "Proposed: what follows is the recommendation of a debate between seats; to accept it "
@@ -226,13 +229,20 @@ def _kill_criteria(state: State) -> list[str]:
 
 def _open_questions(state: State) -> list[str]:
     ready = state.verdict if state.verdict_status == "ready" else None
-    named = without_empty(ready.open_questions) if ready is not None else []
-    unanswered = [
-        f"{line.text} ({line.asked})" for line in facts.question_lines(state) if not line.answer
+    unanswered = {
+        question_key(line.text): f"{line.text} ({line.asked})"
+        for line in facts.question_lines(state)
+        if not line.answer
+    }
+    # The chairman repeats the seats' questions; below, they stand with their askers.
+    named = [
+        text
+        for text in without_empty(ready.open_questions if ready is not None else ())
+        if question_key(text) not in unanswered
     ]
     found = [bullet_list(named)] if named else []
     if unanswered:
-        found += ["Asked during the debate, and not answered:", bullet_list(unanswered)]
+        found += ["Asked during the debate, and not answered:", bullet_list(unanswered.values())]
     return found or ["None."]
 
 

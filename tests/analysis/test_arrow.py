@@ -46,7 +46,9 @@ def test_replies_are_the_default() -> None:
     assert result.to_polars().columns == list(result.replies)
     assert result.to_pandas().equals(result.replies)
     assert result.to_polars().schema["agree_with"] == pl.List(pl.String)
-    assert result.to_arrow().schema.field("round").type == pa.int64()
+    schema = result.to_arrow().schema
+    assert (schema.field("round").type, schema.field("seat").type) == (pa.int64(), pa.string())
+    assert schema.field("agree_with").type == pa.list_(pa.string())
 
 
 def test_polars_reads_result_by_itself() -> None:

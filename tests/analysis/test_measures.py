@@ -145,8 +145,11 @@ def test_conformity_is_share_of_moves_to_majority() -> None:
     assert math.isnan(measures.conformity(before, before))
 
 
-def test_own_stance_is_no_majority_over_itself() -> None:
-    """Of the others one holds each: a tie, which has no majority."""
+def test_majority_is_that_of_the_others() -> None:
+    """Of all four it is a tie; of the other three, two stand where the first one goes."""
+    before = {"a": "x", "b": "x", "c": "y", "d": "y"}
+    assert measures.conformity(before, {**before, "a": "y"}) == 1.0
+    # Here the others are tied, and a tie is no majority.
     assert measures.conformity({"a": "x", "b": "x", "c": "y"}, {"a": "y", "b": "x", "c": "y"}) == 0
 
 

@@ -87,6 +87,7 @@ def test_bundle_has_both_forms() -> None:
     # The PNG has two pixels for each of the page's, so it must say how large it is there.
     size = metadata["image/png"]
     assert size["width"] == int.from_bytes(png[16:20]) // 2
+    assert size["alt"].startswith("Stances by round: 4 seats")
     assert data["text/plain"].startswith("<Picture: Stances by round: 4 seats")
 
 
@@ -147,6 +148,17 @@ def test_bands_never_overlap_in_a_box() -> None:
         tops = sorted({r["y"] for r in rows if r["x"] == pytest.approx(number - 0.11)})
         assert len(tops) == 12
         assert all(b - a >= 0.8 for a, b in pairwise(tops))
+
+
+def test_bands_keep_their_order_in_a_lane() -> None:
+    """Those who were above stay above, so that no more bands cross than must."""
+    log = Log(spec_of(Seat("a"), Seat("b"), Seat("c")))
+    for number, votes in enumerate(("121", "111")):
+        log.start_round(number)
+        for name, vote in zip("abc", votes, strict=True):
+            log.say(name, f"opt-{vote}")
+    rows = [r for r in values(picture(log, "stances").spec) if "Stances" in r and r["x"] == 1.11]
+    assert [r["Seat"] for r in sorted(rows, key=lambda r: float(r["y"]))] == ["a", "c", "b"]
 
 
 def test_heat_map_shows_shares_and_gaps() -> None:

@@ -63,6 +63,7 @@ def test_likest_group_is_joined() -> None:
     [
         lambda n: f"the same {n} words in every point of them all {n * 7}",
         lambda n: " ".join(f"w{(n * k) % 997}" for k in range(40)),
+        lambda n: " ".join([*(f"c{k}" for k in range(8)), *(f"{k}u{n}" for k in range(10))]),
         lambda n: "x" * (n % 50 + 1) + " y" * 500,
         lambda n: "無" * (n % 300) + str(n),
     ],

@@ -23,7 +23,7 @@ def facts(r):
     answered = [e for e in r.events if e.kind == "gate_answered"]
     print("FACTS", json.dumps({
         "status": r.status, "reason": r.stop_reason, "rounds": r.state.completed_rounds,
-        "answers": [None if a != a or a is None else str(a) for a in r.questions.answer.astype(object)],
+        "answers": json.loads(r.questions.answer.to_json(orient="values")),
         "messages": [e.body["message"] for e in answered], "at": [e.at for e in answered],
         "stances": [str(s) for s in r.replies.stance], "id": r.id}))
 pro = seat("pro", "Ship", "Ship", "Ship", ask=["What is the budget?"])

@@ -230,6 +230,8 @@ def test_hold_on_its_way_goes_before_the_end_of_the_window() -> None:
             await asyncio.sleep(1)
             now = time.time_ns() // 1_000_000
             await ride.debate.post(*commands.hold(ride.state, None, "person", now))
+        await asyncio.sleep(5)
+        assert ride.state.gate is not None
 
     ride = attend(split(rounds=1), person)
     (gate,) = ride.state.gates

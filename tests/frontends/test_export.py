@@ -116,7 +116,7 @@ def test_later_export_overwrites_the_draft(tmp_path: Path) -> None:
     (tmp_path / "0002-mine.md").touch()
     again = export(done(), tmp_path)[0]
     assert again == draft
-    assert "Proposed: " in again.read_text(encoding="utf-8")
+    assert "Example: " in again.read_text(encoding="utf-8")
     assert "Transcript: Ship now?" in (tmp_path / "0001-ship-now/transcript.md").read_text()
 
 
@@ -156,7 +156,7 @@ def test_line_ends_and_trimming_are_no_change(tmp_path: Path) -> None:
         lines = path.read_bytes().rstrip().split(b"\n")
         path.write_bytes(b"\r\n".join(line.rstrip() for line in lines))
     export(done(), tmp_path)
-    assert "Proposed: " in paths[0].read_text(encoding="utf-8")
+    assert "Example: " in paths[0].read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["transcript.md", "tables/replies.parquet", "export.json"])

@@ -339,7 +339,7 @@ def test_line_verbs_read_a_finished_debate(shell: Shell) -> None:
 LINE_MISTAKES = {
     "verb": ("frob", rt.OptionError, "no verb 'frob'"),
     "near verb": ("stauts", rt.OptionError, "'status'"),
-    "export": ("export last", rt.OptionError, "no verb 'export'"),
+    "export": ("export last", rt.OptionError, "needs a debate's id"),
     "no such debate": ("show nothing-here", rt.UnknownDebateError, "nothing-here"),
     "bad id": ("show ../x", rt.UsageError, "x"),
     "no round": ("answer last q1='x'", rt.OptionError, "--round"),

@@ -22,7 +22,7 @@ from rt_notebook.frontends import whole_files
 from rt_notebook.frontends.export import export
 from tests.environment import ROOT
 from tests.frontends.exports import contents, done, result_of
-from tests.rendering.events import Story, spec_of, stance
+from tests.rendering.events import Story, finished, spec_of, stance
 
 CHILD = """
 import sys
@@ -159,12 +159,16 @@ def test_killed_export_is_taken_up_again(tmp_path: Path, count: int) -> None:
     assert sorted(contents(tmp_path)) == sorted(str(path.relative_to(tmp_path)) for path in paths)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 9])
+@pytest.mark.parametrize("count", [0, 1, 2, 9, 14])
 def test_killed_overwriting_is_taken_up_again(tmp_path: Path, count: int) -> None:
     export_draft(tmp_path)
     assert run(KILLED_CHILD, tmp_path, count).returncode == -signal.SIGKILL
+    # Another state than the killed export wrote: neither its files nor the older ones are foreign.
+    export(result_of(finished(spec_of(title="Ship now?")).interrupt()), tmp_path)
+    manifest = (tmp_path / "0001-ship-now" / "export.json").read_text(encoding="utf-8")
+    assert '"earlier"' not in manifest
     export(done(), tmp_path)
-    assert "Proposed" in (tmp_path / "0001-ship-now.md").read_text(encoding="utf-8")
+    assert "Example: " in (tmp_path / "0001-ship-now.md").read_text(encoding="utf-8")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0001-ship-now", "0001-ship-now.md"]
 
 

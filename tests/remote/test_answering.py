@@ -86,7 +86,8 @@ def test_two_processes_race_to_answer(others: Others) -> None:
         (loser,) = said.keys() - winners
         told_no = said[loser]
         assert told_no["kept"] == {"answers": {"q1": f"budget of {loser}"}, "message": "m"}
-        assert "no gate is open" in told_no["refused"]
+        # Its answer was checked after the gate had closed, or waited when the debate ended.
+        assert "no gate is open" in told_no["refused"] or "ended mean" in told_no["refused"]
         assert f"not sent: q1: budget of {loser}; message: m" in told_no["refused"]
         assert child.end()["ended"] == "done"
         (answered,) = events(child.id, "gate_answered")

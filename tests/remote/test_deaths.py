@@ -14,6 +14,7 @@ import pytest
 import rt_notebook as rt
 from rt_notebook import session
 from rt_notebook.domain.events import Event
+from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.remote import RemoteControl
 from rt_notebook.running import DebateRun
 from rt_notebook.store import open_store
@@ -46,6 +47,21 @@ def test_killed_runner_is_interrupted_and_resumed(others: Others) -> None:
     assert len(set(calls)) == len(calls)
     kinds = [event.kind for event in result.events]
     assert kinds.index("resumed") == kinds.index("interrupted") + 1
+
+
+def test_death_in_silence_ends_a_wait(others: Others) -> None:
+    child = others.run("hanging")
+    child.until("reply_read")
+    found: list[Snapshot] = []
+    thread = threading.Thread(target=lambda: found.append(rt.wait(child.id, 25)))
+    thread.start()
+    # It says nothing more by itself, and is killed while somebody waits for it.
+    os.kill(child.process.pid, signal.SIGSTOP)
+    thread.join(0.3)
+    assert thread.is_alive()
+    child.kill()
+    thread.join(10)
+    assert [snapshot.status for snapshot in found] == ["interrupted"]
 
 
 def test_dead_runner_gets_no_command(others: Others) -> None:

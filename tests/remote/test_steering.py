@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from pathlib import Path
@@ -11,12 +12,15 @@ import pytest
 
 import rt_notebook as rt
 from rt_notebook import session
+from rt_notebook.domain.events import Event
+from rt_notebook.domain.state import State
 from rt_notebook.frontends.control import Control
 from rt_notebook.remote import RemoteControl
 from rt_notebook.running import DebateRun
-from rt_notebook.store import open_store
+from rt_notebook.store import Answer, Command, open_store
 from tests.remote.children import PLAIN, SPECS
 from tests.remote.processes import Others
+from tests.store.samples import run as play
 
 
 def test_hold_extends_the_gate_from_outside(others: Others) -> None:
@@ -121,6 +125,30 @@ def test_person_in_the_chair_is_seen_outside(others: Others) -> None:
     rt.answer(child.id, round=turn.round, seat="boss", text=text)
     child.end()
     assert rt.load(child.id).verdict.pick == "opt-2"
+
+
+def test_turn_is_taken_the_moment_it_opens() -> None:
+    """The log tells of it a little before it lies on the desk of the running process."""
+    answers: list[Answer] = []
+
+    async def main() -> None:
+        def listen(event: Event, state: State) -> None:
+            if event.kind == "call_started" and event.body["seat"] == "me":
+                body = {"round": event.body["round"], "seat": "me", "text": PLAIN}
+                command = Command(1, run.id, "turn", body, "person", 0)
+                tasks.append(asyncio.create_task(take(command)))
+
+        async def take(command: Command) -> None:
+            answers.append(await run._obey(command))
+
+        tasks: list[asyncio.Task[None]] = []
+        spec = SPECS["human"]().model_copy(update={"gates": "off"})
+        run = session.new_run(spec, session.Opening(attended=True))
+        run.listeners.append(listen)
+        assert (await run.main()).status == "done"
+
+    play(main())
+    assert [answer.error for answer in answers] == [None, None]
 
 
 @pytest.mark.parametrize("name", ["human", "human chairman"])

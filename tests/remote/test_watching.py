@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import threading
 import time
+from typing import Any
+
+import pytest
 
 import rt_notebook as rt
 from rt_notebook import session
 from rt_notebook.domain.events import Event
 from rt_notebook.domain.snapshot import Snapshot
+from rt_notebook.store import sqlite_commands
+from rt_notebook.store.sqlite_inbox import LOOK_S
+from tests.remote.children import SPECS
 from tests.remote.processes import PROMISE_S, Others, told
+from tests.store.samples import run as play
 
 
 def test_every_event_is_seen_in_time(others: Others) -> None:
@@ -67,3 +75,24 @@ def test_gate_that_was_shown_is_awaited(others: Others) -> None:
     assert time.monotonic() - began >= 0.3
     assert (found.status, found.next_action.type) == ("waiting", "await_user")
     assert session.wait(child.id, 25, after_round=None).next_action.type == "ask_user"
+
+
+def test_nobody_looks_once_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[object] = []
+    waiting = sqlite_commands.waiting
+
+    def counted(connection: Any) -> Any:
+        looks.append(connection)
+        return waiting(connection)
+
+    monkeypatch.setattr(sqlite_commands, "waiting", counted)
+
+    async def main() -> None:
+        run = session.new_run(SPECS["slow"](), session.Opening(attended=True))
+        assert (await run.main()).status == "done"
+        count = len(looks)
+        assert count > 3
+        await asyncio.sleep(4 * LOOK_S)
+        assert len(looks) == count
+
+    play(main())

@@ -26,8 +26,7 @@ Date: 2025-06-15
 
 ## Status
 
-Proposed: what follows is the recommendation of a debate between seats; to accept it is up to a \
-person.
+Example: what follows shows what a recommendation looks like.
 
 **No model was asked: every seat is scripted.** The replies are made up: this record shows the \
 form, no reasons.
@@ -190,6 +189,25 @@ def test_brief_and_seats_are_told() -> None:
     assert section(text, "Consequences") == "Reversibility: costly\n\nDeadline: 2027-01-31"
     assert "| pm | Seat A | scripted | cost, grill, own persona | 2 | – |" in text
     assert "You are mean" not in text
+
+
+def test_models_recommendation_is_proposed() -> None:
+    seats = (Seat("pm", model="openai:x"), Seat("dev", model="cli:y"))
+    text = decision_record(finished(spec_of(seats)).state(), 1)
+    assert section(text, "Status") == (
+        "Proposed: what follows is the recommendation of a debate between seats; to accept it is "
+        "up to a person."
+    )
+
+
+def test_unanswered_questions_stand_once() -> None:
+    story = Story(spec_of()).start_round()
+    story.reply("pm", stance("opt-1", question="Who pays?")).reply("dev", stance("opt-1"))
+    said = VerdictText(True, pick="opt-1", open_questions=["who  pays?", "For how long?"])
+    text = decision_record(story.verdict(said).conclude().state(), 1)
+    assert section(text, "Open questions") == (
+        "- For how long?\n\nAsked during the debate, and not answered:\n\n- Who pays? (asked by pm)"
+    )
 
 
 def test_title_is_the_own_one_first() -> None:

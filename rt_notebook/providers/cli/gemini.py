@@ -7,6 +7,7 @@ comes twice; an answer cut at the output limit can't be told from a whole one.
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import stat
 from collections.abc import Mapping, Sequence
@@ -148,7 +149,8 @@ def _written(folder: Path, text: str) -> Path | None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = folder.resolve()
-        if any(parent.stat().st_mode & stat.S_IWOTH for parent in (folder, *folder.parents)):
+        open_to_all = (place.stat().st_mode & stat.S_IWOTH for place in (folder, *folder.parents))
+        if os.name != "nt" and any(open_to_all):
             return None
         path = folder / f"gemini-{sha256(text.encode()).hexdigest()[:16]}.json"
         if not path.exists():

@@ -10,8 +10,10 @@ import pytest
 
 from rt_notebook.domain.seat import Seat
 from rt_notebook.errors import SeatError
+from rt_notebook.providers.base import Message
 from rt_notebook.providers.cli.provider import CliProvider, check_seat
 from rt_notebook.providers.cli.readiness import readiness
+from rt_notebook.providers.cli.vendor import one_text
 from tests.providers.cli.fakes import fake, provider_of
 
 KEY = "sk-planted-0123456789"
@@ -102,3 +104,20 @@ async def test_readiness_of_a_missing_command(tmp_path: Path) -> None:
     found = await readiness(CliProvider("claude", parent={"PATH": str(tmp_path)}))
     assert (found.program, found.ready, found.detail) == (None, False, "not found")
     assert found.next_step == "npm install -g @anthropic-ai/claude-code"
+
+
+def test_prompt_of_several_messages_is_one_text() -> None:
+    system, prompt = one_text(
+        [
+            Message("system", "Be careful."),
+            Message("user", "What do you say?"),
+            Message("assistant", "Yes"),
+            Message("user", "Write it in the form asked for."),
+        ]
+    )
+    assert system == "Be careful."
+    assert prompt == (
+        "What do you say?\n\nYour answer to that was:\n\nYes\n\n(End of your answer.)\n\n"
+        "Write it in the form asked for."
+    )
+    assert one_text([Message("user", "Just this.")]) == ("", "Just this.")

@@ -1,0 +1,79 @@
+"""Reads what is said in a discussion: plain text, of which only a model's reasoning is taken."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rt_notebook.contract.text import clean, is_blank
+from rt_notebook.contract.thinking import THINK_REMOVED
+from rt_notebook.domain.reply import PASS, Reply, VerdictText
+
+NOTHING_SAID: Final = "the answer holds nothing but reasoning"
+"""Why an answer says nothing, though it isn't blank."""
+
+# A tag that begins a line; one in the midst of a line is what is talked about.
+_TAG: Final = re.compile(r"^[ \t]*+<(/?)think>", re.IGNORECASE | re.ASCII | re.MULTILINE)
+_CLOSING: Final = re.compile(r"</think>", re.IGNORECASE | re.ASCII)
+
+
+def read_speech(text: str) -> Reply:
+    """Return a turn as a reply without a stance; invalid when nothing but reasoning came."""
+    spoken, reasoning, notes = _parted(text)
+    valid = not is_blank(spoken)
+    return Reply(
+        valid=valid,
+        errors=[] if valid else [NOTHING_SAID],
+        passed=spoken == PASS,
+        notes=notes,
+        reasoning=reasoning,
+        raw=text,
+    )
+
+
+def read_summary(text: str) -> VerdictText:
+    """Return an observer's summary: its text stands under `recommendation`."""
+    spoken, reasoning, notes = _parted(text)
+    valid = not is_blank(spoken)
+    return VerdictText(
+        valid=valid,
+        errors=[] if valid else [NOTHING_SAID],
+        recommendation=spoken,
+        notes=notes,
+        reasoning=reasoning,
+        raw="" if spoken == text else text,
+    )
+
+
+def spoken_text(reply: Reply) -> str:
+    """Return what a turn says, without any reasoning."""
+    return _parted(reply.raw)[0]
+
+
+def _parted(text: str) -> tuple[str, str | None, list[str]]:
+    """Return text, reasoning and notes.
+
+    Reasoning is what stands between think tags that begin a line, what stands before a closing tag
+    that was never opened, and all after an opening one that is never closed.
+    """
+    cleaned, notes = clean(text)
+    if "think>" not in cleaned.casefold():
+        return cleaned.strip(), None, notes
+    kept: list[str] = []
+    thought: list[str] = []
+    place = 0
+    while (tag := _TAG.search(cleaned, place)) is not None:
+        before = cleaned[place : tag.start()]
+        if tag[1]:
+            thought.append(before)
+            place = tag.end()
+            continue
+        kept.append(before)
+        closing = _CLOSING.search(cleaned, tag.end())
+        thought.append(cleaned[tag.end() : closing.start() if closing else len(cleaned)])
+        place = closing.end() if closing else len(cleaned)
+    kept.append(cleaned[place:])
+    if not thought:
+        return cleaned.strip(), None, notes
+    reasoning = "\n".join(filter(None, (part.strip() for part in thought)))
+    return "".join(kept).strip(), reasoning or None, [*notes, THINK_REMOVED]

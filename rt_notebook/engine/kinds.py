@@ -1,0 +1,37 @@
+"""What differs between the kinds of debate, for the one driver: who decides and who asks."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from rt_notebook.domain.seat import Seat
+from rt_notebook.domain.state import State
+from rt_notebook.engine import discussion, review
+from rt_notebook.engine.speeches import SpeechTaker, SummaryTaker
+from rt_notebook.engine.steps import Step
+from rt_notebook.engine.tries import Desk
+from rt_notebook.engine.turns import TurnTaker
+from rt_notebook.engine.verdicts import VerdictTaker
+
+
+class Taker(Protocol):
+    """Gets one thing out of one seat: a turn, a verdict, a summary."""
+
+    async def take(self) -> None:
+        """Ask until it is there or failed."""
+        ...
+
+
+def next_step(state: State) -> Step:
+    """Return what a debate does next."""
+    return discussion.next_step(state) if state.discusses else review.next_step(state)
+
+
+def turn_taker(desk: Desk, seat: Seat, round: int) -> Taker:
+    """Return what takes a seat's turn."""
+    return SpeechTaker(desk, seat, round) if desk.state.discusses else TurnTaker(desk, seat, round)
+
+
+def closing_taker(desk: Desk, seat: Seat) -> Taker:
+    """Return what asks the chairman or the observer."""
+    return SummaryTaker(desk, seat) if desk.state.discusses else VerdictTaker(desk, seat)

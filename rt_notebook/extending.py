@@ -1,0 +1,135 @@
+"""Extending a debate that is done: what may be added, and the run that goes on with it.
+
+A review gets more critique rounds and a new verdict, a discussion more rounds and a new summary;
+what was there before stays in the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rt_notebook.domain.extension import CONTINUE, MAX_PROMPT, NEW
+from rt_notebook.domain.kinds import MAX_OBSERVER_PROMPT
+from rt_notebook.domain.spec import MAX_ROUNDS
+from rt_notebook.domain.state import RESUMABLE, State, fold
+from rt_notebook.engine.estimate import spec_warnings
+from rt_notebook.errors import NotResumableError, OptionError, SeatError, nearest
+from rt_notebook.running import DebateRun
+from rt_notebook.seating import (
+    check_functions,
+    check_people,
+    everybody,
+    is_unattended,
+    with_functions,
+)
+from rt_notebook.session import Opening, find_debate
+
+
+@dataclass(frozen=True)
+class Extending:
+    """What is to be added to a debate that has ended."""
+
+    prompt: str
+    """The person's words: what to go on with, or a new challenge."""
+    rounds: int = 1
+    """Rounds to add."""
+    mode: str | None = None
+    """continue or new; None: found out by the prompt's first words."""
+    observer_prompt: str | None = None
+    """Replaces the stored one of a discussion; None: it stays."""
+    seats: tuple[str, ...] | None = None
+    """The seats' names; nobody else can be named."""
+
+
+def extend_run(
+    debate: str,
+    more: Extending,
+    opening: Opening,
+    *,
+    models: Mapping[str, Callable[..., Any]] | None = None,
+) -> DebateRun:
+    """Return a run that adds rounds to a debate that is done; seats and history stay.
+
+    Args:
+        debate: its id, or `last`.
+        more: what is added.
+        opening: how to run it.
+        models: callables by seat name, for seats that sat on a function.
+
+    Raises:
+        UnknownDebateError: there is no such debate.
+        NotResumableError: it isn't done, somebody else runs it, or a callable is missing.
+        OptionError: something that is added doesn't fit.
+        SeatError: other seats are named, or a seat is a person and nobody can answer here.
+    """
+    store, name = find_debate(debate, opening.store)
+    log = store.log(name, opening.durability)
+    log.take_over()
+    try:
+        state = fold(store.events(name))
+        if state.status != "done":
+            raise NotResumableError(_not_extendable(state), status=state.status)
+        _check_extending(more, state)
+        state.spec = with_functions(state.spec, models or {})
+        check_functions(state, everybody(state.spec))
+        unattended = is_unattended(state.spec, opening.attended)
+        check_people(everybody(state.spec), unattended)
+        body = {
+            "prompt": more.prompt.strip(),
+            "rounds": more.rounds,
+            "mode": more.mode,
+            "observer_prompt": more.observer_prompt,
+            "source": opening.source,
+            "unattended": unattended,
+        }
+        return DebateRun(state, store, log, [("extended", body)], spec_warnings(state.spec))
+    except BaseException:
+        log.release()
+        raise
+
+
+def _not_extendable(state: State) -> str:
+    why = f"debate {state.id!r} is {state.status}; extend takes one that is done"
+    if state.status in RESUMABLE or state.live:
+        return f"{why}: go on with it first (%roundtable resume {state.id}), then extend it"
+    return f"{why}: ask for its {state.spec.ending_name} first (%roundtable verdict {state.id})"
+
+
+def _check_extending(more: Extending, state: State) -> None:
+    names = [seat.name for seat in state.spec.seats]
+    if more.seats is not None and list(more.seats) != names:
+        raise SeatError(
+            f"extend keeps the seats ({', '.join(names)}); start a new debate for other ones"
+        )
+    left = MAX_ROUNDS - state.round
+    if not 1 <= more.rounds <= left:
+        raise OptionError(
+            f"extend: rounds={more.rounds}: 1 to {left} more are allowed ({MAX_ROUNDS} in all)",
+            option="rounds",
+        )
+    if more.mode not in (None, CONTINUE, NEW):
+        raise OptionError(
+            f"extend: mode={more.mode!r}: {CONTINUE} or {NEW}{nearest(more.mode, (CONTINUE, NEW))}",
+            option="mode",
+        )
+    if more.mode == NEW and not more.prompt.strip():
+        raise OptionError("extend: the new challenge is empty; write it", option="prompt")
+    _check_texts(more, state)
+
+
+def _check_texts(more: Extending, state: State) -> None:
+    if more.observer_prompt is not None and not state.discusses:
+        raise OptionError(
+            "extend: a review has a chairman and no observer; leave observer_prompt out",
+            option="observer_prompt",
+        )
+    for what, text, bound in (
+        ("the prompt", more.prompt, MAX_PROMPT),
+        ("observer_prompt", more.observer_prompt or "", MAX_OBSERVER_PROMPT),
+    ):
+        if len(text) > bound:
+            raise OptionError(
+                f"extend: {what} has {len(text):,} characters; {bound:,} are allowed"
+            )

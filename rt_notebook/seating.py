@@ -1,0 +1,80 @@
+"""Who sits in a stored debate: its callables put back, and whether its people can be asked.
+
+Knows neither the store nor how a debate runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from rt_notebook.domain.seat import Seat
+from rt_notebook.domain.spec import DebateSpec
+from rt_notebook.domain.state import State
+from rt_notebook.errors import SeatError
+from rt_notebook.providers.human import Desk
+from rt_notebook.providers.registry import Context, make_provider
+from rt_notebook.running import needs_person
+
+
+def with_functions(spec: DebateSpec, models: Mapping[str, Callable[..., Any]]) -> DebateSpec:
+    """Return `spec` with callables put back where they sat.
+
+    Args:
+        spec: as the log holds it.
+        models: callables by seat name.
+
+    Raises:
+        SeatError: a name is no seat's.
+    """
+    if not models:
+        return spec
+    chairman = spec.closer
+    named = {
+        spec.seat(name).name: function
+        for name, function in models.items()
+        if not _chairs(chairman, name)
+    }
+    seats = tuple(
+        seat.with_function(named[seat.name]) if seat.name in named else seat for seat in spec.seats
+    )
+    for name, function in models.items():
+        if chairman is not None and _chairs(chairman, name):
+            chairman = chairman.with_function(function)
+    return spec.model_copy(update={"seats": seats, spec.closing_name: chairman})
+
+
+def everybody(spec: DebateSpec) -> list[Seat]:
+    """Return the seats, and whoever was named to have the last word."""
+    return [*spec.seats, *([spec.closer] if spec.closer else [])]
+
+
+def check_functions(state: State, seats: Iterable[Seat]) -> None:
+    """Check that the seats' providers can be made before the log says that it goes on."""
+    context = Context(lambda: state, Desk())
+    for seat in seats:
+        make_provider(seat, context)
+
+
+def check_people(seats: Iterable[Seat], unattended: bool) -> None:
+    """Check that somebody is there for the seats that are people.
+
+    Raises:
+        SeatError: nobody is.
+    """
+    people = needs_person(seats)
+    if unattended and people:
+        raise SeatError(
+            f"seat {people[0]!r} is a person, and nobody can answer here; run it in a notebook or "
+            "a terminal",
+            seat=people[0],
+        )
+
+
+def is_unattended(spec: DebateSpec, attended: bool) -> bool:
+    """Return whether nobody is asked: what the definition says, else what was found out."""
+    return not attended if spec.unattended is None else spec.unattended
+
+
+def _chairs(chairman: Seat | None, name: str) -> bool:
+    return chairman is not None and chairman.name == name
