@@ -1,6 +1,6 @@
 # make demo   runs the quick start headless            make lab    opens it in JupyterLab
 # make test   everything: lint, types, all tests       make check  the quick part of it
-# make bench  the benchmarks
+# make bench  the benchmarks                         make docs   the documentation
 # Each makes what it needs by itself, and works offline once that is there.
 
 # The first Python that is new enough; PYTHON=/path/to/python overrides it.
@@ -18,7 +18,7 @@ FRAMES_TESTS := tests/analysis
 COMMANDS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 \
 	opencode-ai@1.18.33
 
-.PHONY: demo lab test test-real check bench lint unit kernels browser pandas-2.2 commands env-demo env-test python picture clean
+.PHONY: demo lab test test-real check bench docs notebooks lint unit kernels browser pandas-2.2 commands env-demo env-docs env-test python picture clean
 
 demo: env-demo
 	@mkdir -p build
@@ -66,12 +66,25 @@ bench: env-test
 	@for b in $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)); do \
 		echo "== $$b"; $(BIN)/python $$b || exit 1; done
 
+# Its tables are written anew from the code first; every warning is an error.
+docs: env-docs
+	@$(TOOL) tools.reference
+	@$(TOOL) sphinx -W --keep-going -q -b html docs build/docs -d build/docs-trees
+	@echo "The documentation: file://$(CURDIR)/build/docs/index.html"
+
+# Runs all notebooks headless and saves them with their outputs.
+notebooks: env-test
+	@$(TOOL) tools.notebooks
+
 commands:
 	@command -v npm >/dev/null || { echo "npm isn't here; commands that aren't on PATH are skipped."; exit 0; }; \
 	[ -d .cache/cli/node_modules ] || npm install --prefix .cache/cli --no-audit --no-fund --loglevel=error $(COMMANDS)
 
 env-demo: python
 	@$(PYTHON) -m tools.environment demo
+
+env-docs: python
+	@$(PYTHON) -m tools.environment docs
 
 env-test: python
 	@$(PYTHON) -m tools.environment test

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         wait,
     )
     from rt_notebook.frontends.discussion import Discussion
+    from rt_notebook.frontends.doctor import doctor
     from rt_notebook.frontends.handle import Handle
     from rt_notebook.frontends.review import Review
     from rt_notebook.providers.base import Call, Completion, Message, Provider
@@ -90,6 +91,7 @@ _HOMES = {
         "UnknownDebateError",
         "UsageError",
     ),
+    "rt_notebook.frontends.doctor": ("doctor",),
     "rt_notebook.frontends.handle": ("Handle",),
     "rt_notebook.frontends.discussion": ("Discussion",),
     "rt_notebook.frontends.review": ("Review",),
@@ -147,6 +149,7 @@ __all__ = [
     "debates",
     "delete",
     "diff",
+    "doctor",
     "export",
     "extend",
     "fail",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 from unicodedata import normalize
 
 from rt_notebook.config_files import Config, SeatEntry, load_config, seat_entries
@@ -18,13 +18,22 @@ from rt_notebook.domain.kinds import CHAIRMAN_NAME
 from rt_notebook.domain.script import Script
 from rt_notebook.domain.seat import Seat, check_seats
 from rt_notebook.domain.values import normal_form
-from rt_notebook.errors import OptionError, SeatError, nearest, one_line
-from rt_notebook.providers.registry import DOORS, door_of
+from rt_notebook.errors import OptionError, SeatError, UsageError, nearest, one_line
+from rt_notebook.providers.consents import Consents
+from rt_notebook.providers.registry import (
+    asks_model,
+    auth_of,
+    can_sit,
+    check_provider,
+    door_of,
+    model_prefixes,
+)
 
 __all__ = [
     "BUILT_IN",
     "Config",
     "SeatEntry",
+    "choose_research",
     "choose_seats",
     "load_config",
     "resolve_chairman",
@@ -40,11 +49,10 @@ BUILT_IN: Final[tuple[Seat, ...]] = (
 )
 """The scripted seats that are always there, and sit where nobody else is named."""
 
-# What a person may write as a model; `function:` is only how a callable is stored.
-_MODELS: Final = tuple(prefix for prefix in DOORS if prefix != "function")
 _WHAT_SITS: Final = (
-    "'scripted', 'scripted:FILE.toml', 'python:module:function', 'human', or a variable that holds "
-    "a function or a script"
+    "a model such as 'openai:MODEL', 'anthropic:MODEL', 'google:MODEL', 'cli:claude' or "
+    "'cli:codex', 'python:module:function', 'human', 'scripted', or a variable that holds a "
+    "function or a script"
 )
 
 Request = str | Mapping[str, Any] | Seat
@@ -69,6 +77,21 @@ def choose_seats(line: Sequence[str] | None, cell: Sequence[Request]) -> Sequenc
     if line and cell:
         raise OptionError("--seats and the section `seats:` both name seats; keep one of them")
     return line or cell or None
+
+
+def choose_research(
+    line: str | None, cell: Mapping[str, Any] | None
+) -> str | Mapping[str, Any] | None:
+    """Return what a cell wants to be looked up, on its line or in its body.
+
+    Raises:
+        OptionError: both say something.
+    """
+    if line and cell:
+        raise OptionError(
+            "--research and the section `research:` both name a query; keep one of them"
+        )
+    return line or cell
 
 
 def resolve_seats(
@@ -97,7 +120,10 @@ def resolve_chairman(
     seats: Sequence[Seat],
     name: str = CHAIRMAN_NAME,
 ) -> Seat | None:
-    """Return who has the last word, under the name `chairman`; None: nobody is named.
+    """Return who has the last word, under the name `chairman`; None: the built-in one.
+
+    Where nobody is named, the model of the first seat that asks one over an API or a command has
+    it, its effort one step higher, without that seat's persona, lens and mood.
 
     Args:
         text: a seat's name, a variable or a model; None: what the files say.
@@ -110,7 +136,7 @@ def resolve_chairman(
         SeatError: nothing of that name is known, or this version can't seat it.
     """
     if text is None and config.chairman is None:
-        return None
+        return _default_closer(seats, name)
     if text is None:
         text = config.chairman or ""
         if not config.chairman_trusted:
@@ -135,20 +161,26 @@ def seat_table(config: Config, variables: Mapping[str, object]) -> list[dict[str
     """Return a row for each seat that can be named, in the order of looking up.
 
     Columns: `name` (to be typed), `seat` (the seat's own name), `model`, `persona`, `lens`, `mood`,
-    `effort`, `source` (`variable`, `project`, `user`, `built-in`) and `problem` (why it can't sit
-    in this version, or None).
+    `effort`, `auth` (how it is paid for: `login`, `key` or `none`), `source` (`variable`,
+    `project`, `user`, `built-in`) and `problem` (why it can't sit here, or None).
     """
-    return [_table_row(known) for known in _known(variables, config)]
+    consents = Consents(api_billing=bool(config.review_defaults().get("api_billing")))
+    return [_table_row(known, consents) for known in _known(variables, config)]
 
 
-def _table_row(known: _Known) -> dict[str, object]:
+def _table_row(known: _Known, consents: Consents) -> dict[str, object]:
     row: dict[str, object] = {"name": known.name, "seat": known.name, "model": None}
-    row |= dict.fromkeys(("persona", "lens", "mood", "effort"))
+    row |= dict.fromkeys(("persona", "lens", "mood", "effort", "auth"))
     row |= {"source": known.source, "problem": None}
     try:
         seat = known.make()
+        row["auth"] = auth_of(seat, consents)
     except SeatError as exc:
         return {**row, "problem": str(exc)}
+    try:
+        check_provider(seat, consents)
+    except UsageError as exc:
+        row["problem"] = str(exc)
     return {
         **row,
         "seat": seat.name,
@@ -233,17 +265,17 @@ def _on_model(
         # it among the variables.
         return Seat(name, model=f"function:{variable}", **more).with_function(value)
     prefix = text.partition(":")[0]
-    if prefix in _MODELS:
+    if can_sit(prefix):
         return _checked(Seat(name, model=text, **more))
     if text.isidentifier():
         problem = f"{text!r} is no variable and no model"
         if variable in variables:
             problem = f"the variable {text!r} holds a value of type {type(value).__name__}"
-        hint = nearest(text, [*_MODELS, *_seatable(variables), *also])
+        hint = nearest(text, [*model_prefixes(), *_seatable(variables), *also])
         raise SeatError(f"{name}={text[:80]}: {problem}{hint}; a seat takes {_WHAT_SITS}")
     raise SeatError(
-        f"{name}={one_line(text, 80)}: this version seats scripted, function and human seats only"
-        f"{nearest(prefix, _MODELS)}; a seat takes {_WHAT_SITS}",
+        f"{name}={one_line(text, 80)}: no provider is named {one_line(prefix, 40)!r}"
+        f"{nearest(prefix, model_prefixes())}; a seat takes {_WHAT_SITS}",
         seat=name,
         model=text,
     )
@@ -262,6 +294,25 @@ def _checked(seat: Seat) -> Seat:
     return seat
 
 
+def _default_closer(seats: Sequence[Seat], name: str) -> Seat | None:
+    asked = (seat for seat in seats if seat.function is None and asks_model(seat.model))
+    seat = next(asked, None)
+    if seat is None:
+        return None
+    higher: dict[str | None, Literal["medium", "high"]] = {"low": "medium"}
+    return Seat(
+        name,
+        model=seat.model,
+        effort=higher.get(seat.effort, "high"),
+        account=seat.account,
+        base_url=seat.base_url,
+        api_key_env=seat.api_key_env,
+        timeout_s=seat.timeout_s,
+        stall_s=seat.stall_s,
+        retries=seat.retries,
+    )
+
+
 def _renamed(seat: Seat, name: str) -> Seat:
     return _rebuilt(seat, name, {})
 
@@ -272,7 +323,8 @@ def _with_fields(seat: Seat, fields: Mapping[str, Any]) -> Seat:
 
 def _rebuilt(seat: Seat, name: str, fields: Mapping[str, Any]) -> Seat:
     kept = {key: getattr(seat, key) for key in SEAT_FIELDS if key in Seat.model_fields}
-    copy = Seat(name, model=seat.model, script=seat.script, **{**kept, **fields})
+    more = {**kept, **fields, "tools": seat.tools}
+    copy = Seat(name, model=seat.model, script=seat.script, **more)
     return copy.with_function(seat.function)
 
 
@@ -293,7 +345,7 @@ def _unknown(name: str, variables: Mapping[str, object], config: Config) -> Seat
     known = seat_names(variables, config)
     if isinstance(value, Script) or callable(value):
         hint = f"; the variable {shown} holds no Seat, give it a seat's name: NAME={shown}"
-    elif name.partition(":")[0] in _MODELS or ":" in name:
+    elif can_sit(name.partition(":")[0]) or ":" in name:
         hint = f"; to seat a model, give it a name: NAME={shown}"
     else:
         hint = nearest(name[:60], known)

@@ -28,6 +28,8 @@ CONFIG_VARIABLE: Final = "RT_NOTEBOOK_CONFIG"
 
 _APPLICATION: Final = "rt_notebook"
 _STORE_VARIABLE: Final = "RT_NOTEBOOK_STORE"
+_RECORD_VARIABLE: Final = "RT_NOTEBOOK_RECORD"
+_BILLING_VARIABLE: Final = "RT_NOTEBOOK_API_BILLING"
 _TABLES: Final = ("seats", "defaults", "review", "discussion", "limits")
 _CONSENTS: Final = frozenset({"allow_limited_isolation", "acknowledge_terms"})
 _CODE_ONLY: Final = frozenset({"base_url", "api_key_env", "api_billing"})
@@ -83,10 +85,14 @@ class Config:
     def review_defaults(self) -> dict[str, Any]:
         """Return the settings of a debate that the call may override.
 
-        The store is left out where the environment names one, which goes before the files.
+        The environment goes before the files: a store that it names is left out here, and what it
+        says about paying by key counts.
         """
-        hidden = {"store"} if os.environ.get(_STORE_VARIABLE) else set()
-        return {key: value for key, value in self.settings.items() if key not in hidden}
+        variables = {"store": _STORE_VARIABLE, "record_mode": _RECORD_VARIABLE}
+        hidden = {key for key, name in variables.items() if os.environ.get(name)}
+        found = {key: value for key, value in self.settings.items() if key not in hidden}
+        billing = os.environ.get(_BILLING_VARIABLE)
+        return {**found, "api_billing": billing == "1"} if billing else found
 
 
 def load_config(start: Path | None = None) -> Config:
@@ -187,8 +193,7 @@ class _File:
         checked = {}
         for key, value in values.items():
             where = f"[{table}] {key}"
-            if self._check_forbidden(f"[{table}] ", key):
-                continue
+            self._check_forbidden(f"[{table}] ", key)
             if key not in known:
                 raise self._error(where, f"is unknown{nearest(key, known)}")
             if known[key].kind not in ("", table) and table in _CLOSERS:
@@ -204,13 +209,12 @@ class _File:
             )
         return checked
 
-    def _check_forbidden(self, table: str, key: str) -> bool:
-        """Return whether `key` is known, allowed here and of no effect in this version."""
+    def _check_forbidden(self, table: str, key: str) -> None:
+        """Refuse what a file of this kind may not say."""
         if key in _CONSENTS:
             raise self._error(f"{table}{key}", "is a consent, which only the call itself can give")
         if key in _CODE_ONLY:
             self._refuse_in_project(f"{table}{key}", "could send a key or a bill elsewhere")
-        return key == "api_billing"
 
     def _refuse_in_project(self, key: str, why: str) -> None:
         if self.source == "project":

@@ -114,6 +114,10 @@ class Following:
         return self.snapshot()
 
     def _made_prompts(self, state: State) -> Prompts | None:
-        if self._prompts is None and any(seat.vendor == "human" for seat in state.spec.seats):
-            self._prompts = prompts_for(state.spec)
+        if (
+            self._prompts is None
+            and state.turns
+            and any(seat.vendor == "human" for seat in state.spec.seats)
+        ):
+            self._prompts = prompts_for(state.spec, state.sources)
         return self._prompts

@@ -26,7 +26,7 @@ def open_turns(state: State, prompts: Prompts | None = None) -> list[TurnPart]:
     calls = _running(state)
     if not calls:
         return []
-    prompts = prompts or prompts_for(state.spec)
+    prompts = prompts or prompts_for(state.spec, state.sources)
     return [_part(call, state, prompts) for call in calls]
 
 

@@ -28,6 +28,7 @@ from rt_notebook.errors import RoundtableError, UsageError
 from rt_notebook.next_steps import snapshot_of
 from rt_notebook.open_turns import open_turns
 from rt_notebook.orders import TURN, checked_source, make_of, refusal, turn_of
+from rt_notebook.providers.base import Provider
 from rt_notebook.providers.human import Desk, OpenTurn
 from rt_notebook.providers.registry import Context, make_provider
 from rt_notebook.store.log import Answer, Command, DebateLog, Store
@@ -115,7 +116,7 @@ class DebateRun:
         self._debate = Debate(
             self._state,
             self._log,
-            lambda seat: make_provider(seat, context),
+            lambda seat: self.provider(seat, context),
             listeners=self.listeners,
             ready=self.ready,
             on_progress=self.on_progress,
@@ -133,6 +134,10 @@ class DebateRun:
             finally:
                 self._log.release()
         return self.result()
+
+    def provider(self, seat: Seat, context: Context) -> Provider:
+        """Return what answers a seat's calls."""
+        return make_provider(seat, context)
 
     def result(self, variable: str | None = None) -> Result:
         """Return the result so far."""

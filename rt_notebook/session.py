@@ -6,6 +6,7 @@ nor terminal.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,12 +18,24 @@ from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.domain.state import LIVE, RESUMABLE, fold, start_state
+from rt_notebook.domain.titles import running_line
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.estimate import Estimate, check_limits, estimate, spec_warnings
 from rt_notebook.errors import NotResumableError, SeatError, UnknownDebateError
 from rt_notebook.following import Following
 from rt_notebook.next_steps import awaiting, snapshot_of
+from rt_notebook.providers.consents import consents_of
 from rt_notebook.providers.registry import all_scripted, check_provider
+from rt_notebook.providers.searching import searcher_of
+from rt_notebook.recording import (
+    Start,
+    load_result,
+    nothing_to_call,
+    plan_record,
+    recording_run,
+    replay_run,
+    warnings_of,
+)
 from rt_notebook.remote import RemoteControl
 from rt_notebook.running import DebateRun, created_body, running
 from rt_notebook.seating import (
@@ -35,6 +48,10 @@ from rt_notebook.seating import (
 from rt_notebook.store import open_store
 from rt_notebook.store.log import DebateRow, Durability, Store, brief_digest
 from rt_notebook.store.paths import check_id, new_debate_id, store_path
+from rt_notebook.store.record import is_record
+
+RUNNING_LOOKED_AT: Final = 200
+"""The newest debates among which those at work are looked for."""
 
 LAST: Final = "last"
 """The id that stands for the newest debate."""
@@ -58,6 +75,10 @@ class Opening:
     """True when somebody can be asked."""
     source: str = "person"
     """Who starts it: person, agent or process."""
+    record: str | os.PathLike[str] | None = None
+    """The file that keeps the debate to be run again; None: none."""
+    record_mode: str | None = None
+    """once, new, none or all; None: the environment's, else once."""
 
 
 def check_spec(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
@@ -67,16 +88,35 @@ def check_spec(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
         SeatError: a seat's provider doesn't exist or can't be loaded.
         LimitError: the least it needs breaks a limit.
     """
+    consents = consents_of(spec)
     for seat in everybody(spec):
-        check_provider(seat)
+        check_provider(seat, consents)
         if seat.model.startswith("function:") and seat.function is None:
             raise SeatError(
                 f"seat {seat.name!r}: the function {seat.model[9:]!r} isn't here; give the "
                 "callable as model"
             )
+    if (searcher := searcher_of(spec)) is not None:
+        searcher.check()
     found = estimate(spec, attached)
     check_limits(spec, found)
     return found
+
+
+def check_opening(
+    spec: DebateSpec, opening: Opening, attached: tuple[str, ...] = ()
+) -> Estimate:
+    """Return what a debate would cost here, its record counted; nothing is called.
+
+    Raises:
+        SeatError: a seat that would be asked has a provider that can't be loaded.
+        LimitError: the least it needs breaks a limit.
+        RecordMismatchError: the record doesn't fit, and its mode doesn't allow to go on.
+    """
+    plan = plan_record(spec, opening.record, opening.record_mode)
+    if plan is not None and plan.replays:
+        return nothing_to_call(attached)
+    return check_spec(spec, attached)
 
 
 def new_run(spec: DebateSpec, opening: Opening) -> DebateRun:
@@ -86,21 +126,23 @@ def new_run(spec: DebateSpec, opening: Opening) -> DebateRun:
         UsageError: the spec can't be run here.
         StoreError: the store can't be opened.
     """
+    plan = plan_record(spec, opening.record, opening.record_mode)
+    if plan is not None and plan.replays:
+        return replay_run(plan, spec, open_store(store_path(opening.store)), opening.durability)
     check_spec(spec)
     unattended = is_unattended(spec, opening.attended)
     check_people(everybody(spec), unattended)
     store = open_store(store_path(opening.store))
+    warnings = warnings_of(spec, unattended)
+    if plan is not None:
+        start = Start(opening.durability, opening.source, unattended, warnings)
+        return recording_run(plan, spec, store, start)
     spec_json = spec.model_dump(mode="json")
     debate = new_debate_id(spec.shown_title)
     created = created_body(spec_json, opening.source, unattended)
     state = start_state(
         Event(EVENT_VERSION, debate, 0, time.time_ns() // 1_000_000, *created), spec
     )
-    warnings = spec_warnings(spec)
-    if spec.gates == "blocking" and unattended:
-        warnings.append(
-            "gates='blocking', but nobody can answer here: no gate opens, questions stay open"
-        )
     return DebateRun(state, store, store.log(debate, opening.durability), [created], warnings)
 
 
@@ -192,18 +234,20 @@ def verdict_run(
         raise
 
 
-def load(debate: str, store: StoreChoice = None) -> Result:
+def load(debate: str | os.PathLike[str], store: StoreChoice = None) -> Result:
     """Return the result of a debate, running or not.
 
     Args:
-        debate: its id, or `last`.
+        debate: its id, or `last`, or a record's path (which ends in `.jsonl`).
         store: a path; None: the default store.
 
     Raises:
         UnknownDebateError: there is no such debate.
-        StoreError: the store can't be read.
+        StoreError: the store or the record can't be read.
     """
-    found, name = find_debate(debate, store)
+    if is_record(debate):
+        return load_result(debate)
+    found, name = find_debate(str(debate), store)
     events = found.events(name)
     shown = _shown_status(found, name)
     return Result(
@@ -219,6 +263,13 @@ def rows(
 ) -> list[DebateRow]:
     """Return the newest debates first."""
     return open_store(store_path(store)).debates(status, limit)
+
+
+def running_lines(store: StoreChoice = None) -> list[str]:
+    """Return a line for each debate at work in any process: seats, round and phase."""
+    found = open_store(store_path(store))
+    live = (row for row in found.debates(None, RUNNING_LOOKED_AT) if row.status in LIVE)
+    return [running_line(fold(found.events(row.id))) for row in live]
 
 
 def state(debate: str, store: StoreChoice = None) -> Snapshot:
@@ -297,10 +348,16 @@ def interrupted_twins(spec: DebateSpec, store: StoreChoice = None) -> list[Debat
 
 
 def missing_functions(debate: str, store: StoreChoice = None) -> dict[str, str]:
-    """Return the function's name by seat, for the seats of a stored debate that sat on one."""
+    """Return the function's name by seat, for the seats of a stored debate that sat on one.
+
+    A tool's function stands under its own name.
+    """
     found, name = find_debate(debate, store)
     seats = everybody(fold(found.events(name)[:1]).spec)
-    return {seat.name: seat.model[9:] for seat in seats if seat.model.startswith("function:")}
+    tools = {name: name for seat in seats for name in seat.missing_tools}
+    return tools | {
+        seat.name: seat.model[9:] for seat in seats if seat.model.startswith("function:")
+    }
 
 
 def is_all_scripted(spec: DebateSpec) -> bool:

@@ -93,8 +93,33 @@ def test_environment_goes_before_the_files_store(
     assert found.review_defaults() == {"store": str(project / "reviews" / "debates.db")}
 
 
-def test_table_of_discussions_is_left_alone(project: Path) -> None:
-    assert read(project, "[discussion]\nobserver = 'x'\nanything = 1").review_defaults() == {}
+def test_each_kind_has_its_own_table(project: Path) -> None:
+    found = read(
+        project,
+        "[defaults]\nrounds = 2\ngates = 'off'\nmemory = 'stateless'\nchairman = 'pm'\n"
+        "[review]\nrounds = 3\n"
+        "[discussion]\nobserver = 'rv'\nobserver_prompt = 'One line'\nseats = ['pm', 'rv']",
+    )
+    assert found.review_defaults() == {"rounds": 3, "gates": "off", "memory": "stateless"}
+    assert (found.chairman, found.default_seats) == ("pm", ())
+    talks = found.for_kind("discussion")
+    assert talks.review_defaults() == {"rounds": 2, "observer_prompt": "One line"}
+    assert (talks.chairman, talks.default_seats) == ("rv", ("pm", "rv"))
+    assert talks.limits == found.limits
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[discussion]\ngates = 'off'", r"\[discussion\] gates belongs to \[review\]"),
+        ("[review]\nobserver = 'x'", r"\[review\] observer belongs to \[discussion\]"),
+        ("[discussion]\nanything = 1", r"\[discussion\] anything is unknown"),
+        ("[discussion]\nobserver = 'python:m:f'", "observer 'python:m:f' runs code"),
+    ],
+)
+def test_what_belongs_elsewhere_is_refused(project: Path, text: str, problem: str) -> None:
+    with pytest.raises(OptionError, match=problem):
+        read(project, text)
 
 
 def test_project_file_named_as_users_own_is_trusted(

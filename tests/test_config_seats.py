@@ -104,8 +104,8 @@ def test_pair_means_a_variable_before_a_model() -> None:
 def test_seats_and_names_may_be_mixed() -> None:
     seat = Seat("Ana", model=answer)
     assert resolve_seats([seat, "rv"], {}, NOTHING) == [seat, BUILT_IN[2]]
-    with pytest.raises(SeatError, match="no provider is named 'openai'"):
-        resolve_seats([Seat("x", model="openai:y"), "rv"], {}, NOTHING)
+    with pytest.raises(SeatError, match="no provider is named 'opnai'; did you mean 'openai'"):
+        resolve_seats([Seat("x", model="opnai:y"), "rv"], {}, NOTHING)
 
 
 def test_pair_may_name_a_seat_anew() -> None:
@@ -130,8 +130,9 @@ def test_script_beside_a_file_is_found_there(project: Path) -> None:
     assert model == f"scripted:{project / 'scripts' / 'a.toml'}"
 
 
-WHAT = ("'scripted', 'scripted:FILE.toml', 'python:module:function', 'human', or a variable that "
-        "holds a function or a script")  # fmt: skip
+WHAT = ("a model such as 'openai:MODEL', 'anthropic:MODEL', 'google:MODEL', 'cli:claude' or "
+        "'cli:codex', 'python:module:function', 'human', 'scripted', or a variable that holds a "
+        "function or a script")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -146,12 +147,9 @@ WHAT = ("'scripted', 'scripted:FILE.toml', 'python:module:function', 'human', or
          "give it a name: NAME=human"),
         ("=human", "the seat '=human' is not of the form name=model"),
         ("a=", "the seat 'a=' is not of the form name=model"),
-        ("a=openai:gpt-5", "a=openai:gpt-5: this version seats scripted, function and human seats "
-         f"only; a seat takes {WHAT}"),
-        ("a=cli:claude", "a=cli:claude: this version seats scripted, function and human seats "
-         f"only; a seat takes {WHAT}"),
-        ("a=function:f", "a=function:f: this version seats scripted, function and human seats "
-         f"only; a seat takes {WHAT}"),
+        ("a=opnai:gpt-5", "a=opnai:gpt-5: no provider is named 'opnai'; did you mean 'openai'?; "
+         f"a seat takes {WHAT}"),
+        ("a=function:f", f"a=function:f: no provider is named 'function'; a seat takes {WHAT}"),
         ("a=scriptd", "a=scriptd: 'scriptd' is no variable and no model; did you mean 'scripted'?; "
          f"a seat takes {WHAT}"),
         ("a=n", "a=n: the variable 'n' holds a value of type int; a seat takes " + WHAT),
@@ -163,10 +161,10 @@ def test_seat_that_cannot_sit_is_one_clear_error(name: str, message: str) -> Non
         resolve_seats([name, "rv"], variables, NOTHING)
 
 
-def test_seat_of_a_later_version_fails_only_when_named(project: Path) -> None:
-    found = read(project, "[seats.gpt]\nmodel = 'openai:gpt-5'\n[seats.ana]\nmood = 'grumpy'")
+def test_seat_that_cannot_sit_fails_only_when_named(project: Path) -> None:
+    found = read(project, "[seats.gpt]\nmodel = 'opnai:gpt-5'\n[seats.ana]\nmood = 'grumpy'")
     assert len(resolve_seats(["pm", "rv"], {}, found)) == 2
-    where = re.escape(f"{project / 'roundtable.toml'}: [seats.gpt]: gpt=openai:gpt-5: this version")
+    where = re.escape(f"{project / 'roundtable.toml'}: [seats.gpt]: gpt=opnai:gpt-5: no provider")
     with pytest.raises(SeatError, match=where):
         resolve_seats(["gpt", "rv"], {}, found)
     with pytest.raises(SeatError, match=r"\[seats\.ana\]: Seat: mood='grumpy'"):
@@ -263,10 +261,11 @@ def test_table_lists_every_seat_that_can_be_named(project: Path, user: Path) -> 
         ("s", "Sam", "function:answer", "variable"),
         ("ana", "ana", "scripted", "project"),
         ("pm", "pm", "human", "user"),
-        ("gpt", "gpt", None, "user"),
+        ("gpt", "gpt", "openai:x", "user"),
         ("dev", "dev", "scripted", "built-in"),
         ("rv", "rv", "scripted", "built-in"),
     ]
-    assert "this version seats scripted" in str(rows[3]["problem"])
+    assert "no key: set the environment variable OPENAI_API_KEY" in str(rows[3]["problem"])
+    assert [row["auth"] for row in rows] == ["none"] * 6
     assert [row["problem"] for row in rows if row["name"] != "gpt"] == [None] * 5
     assert seat_names(variables, found) == ["s", "ana", "pm", "gpt", "dev", "rv"]

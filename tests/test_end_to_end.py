@@ -17,9 +17,11 @@ SEATS = """
 import json, sys
 import rt_notebook as rt
 ann = rt.Seat("ann", model=rt.scripted([
-    rt.say(stance="Ship", question="What is the budget?"), rt.say(stance="Wait", agree_with=["bob"])]))
+    rt.say(stance="Ship", question="What is the budget?"),
+    rt.say(stance="Wait", agree_with=["bob"])]))
 bob = rt.Seat("bob", model=lambda call: (
-    f"STANCE: Wait\\nAGREE_WITH: []\\nDISAGREE: none\\nNEW:\\n- round {call.round}\\nASSUMPTIONS: none"))
+    "STANCE: Wait\\nAGREE_WITH: []\\nDISAGREE: none\\n"
+    f"NEW:\\n- round {call.round}\\nASSUMPTIONS: none"))
 made = dict(question="Ship now?", options=["Ship", "Wait"], seats=[ann, bob])
 def facts(r):
     print(json.dumps([r.status, r.stop_reason, r.verdict.pick, [str(s) for s in r.replies.stance]]))
@@ -105,7 +107,7 @@ def test_interrupted_script_can_be_resumed(tmp_path: Path, way: str) -> None:
         "asyncio": "import asyncio\nasyncio.run(review.run(on_event=told))",
     }[way]
     code = (
-        "cid = rt.Seat('cid', model=rt.scripted([rt.wait(60, 'PASS')]))\n"
+        "cid = rt.Seat('cid', model=rt.scripted([rt.wait(60, then='PASS')]))\n"
         "review = rt.Review(**{**made, 'seats': [ann, bob, cid]}, unattended=True)\n"
         "def told(event):\n    if event.kind == 'reply_read' and event.body['seat'] == 'bob':\n"
         "        print(event.debate, flush=True)\n" + run

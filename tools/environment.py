@@ -1,4 +1,4 @@
-"""Makes the project's own environment: `python -m tools.environment demo|test`.
+"""Makes the project's own environment: `python -m tools.environment demo|docs|test`.
 
 Owns `.venv` (the package and what it needs), `.cache` (other ipykernel and pandas releases for the
 tests) and the search for Chromium. What is already right is left alone and the network isn't
@@ -24,7 +24,7 @@ VENV = ROOT / ".venv"
 CACHE = ROOT / ".cache"
 PYTHON = VENV / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 # What each level installs; a later one holds all of the earlier ones.
-LEVELS = {"demo": "plots,demo", "test": "plots,dev"}
+LEVELS = {"demo": "plots,demo", "docs": "plots,demo,docs", "test": "plots,dev"}
 
 
 class SetupError(Exception):

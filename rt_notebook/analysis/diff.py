@@ -163,11 +163,13 @@ class Diff:
         ]
 
 
-def diff(a: Result | str, b: Result | str, *, store: str | Path | None = None) -> Diff:
+def diff(
+    a: Result | str | Path, b: Result | str | Path, *, store: str | Path | None = None
+) -> Diff:
     """Compare two debates: `rt.diff(a, b)`.
 
     Args:
-        a: a result, or a debate's id.
+        a: a result, a debate's id, or a record's path.
         b: the other one.
         store: where ids are looked up; None: the default store.
 
@@ -178,10 +180,10 @@ def diff(a: Result | str, b: Result | str, *, store: str | Path | None = None) -
     return Diff(_state(a, store), _state(b, store))
 
 
-def _state(what: Result | str, store: str | Path | None) -> State:
+def _state(what: Result | str | Path, store: str | Path | None) -> State:
     if isinstance(what, Result):
         return what.fold
-    if not isinstance(what, str):
+    if not isinstance(what, str | Path):
         raise OptionError(f"diff: {one_line(repr(what), 80)} is neither a result nor a debate's id")
     # The session makes results, so it can't be loaded before them.
     from rt_notebook import session
@@ -227,7 +229,7 @@ def _seat_rows(a: State, b: State) -> Iterator[Row]:
                 yield before.name, field, _word(old), _word(new)
         if before.script != after.script:
             yield before.name, "script", _steps(before.script), _steps(after.script)
-    old, new = (state.spec.chairman and state.spec.chairman.model for state in (a, b))
+    old, new = (state.spec.closer and state.spec.closer.model for state in (a, b))
     if old != new:
         yield "chairman", "model", old, new
 

@@ -226,8 +226,8 @@ def debates_frame(rows: Iterable[DebateRow]) -> pd.DataFrame:
 def seats_frame(seats: Iterable[Mapping[str, object]]) -> pd.DataFrame:
     """Return one row per seat that can be named, in the order given.
 
-    Columns: name, model, lens, mood, effort, persona, source, problem (why it can't sit in this
-    version; NA where it can).
+    Columns: name, model, lens, mood, effort, persona, auth (login, key or none), source, problem
+    (why it can't sit here; NA where it can).
 
     Args:
         seats: a dict each, with the columns' names as keys.

@@ -31,6 +31,7 @@ SEATS: Final[Columns] = {
     "mood": "text",
     "effort": "text",
     "persona": "text",
+    "auth": "text",
     "source": "text",
     "problem": "text",
 }

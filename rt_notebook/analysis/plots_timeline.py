@@ -17,7 +17,7 @@ from rt_notebook.analysis.plots_style import (
     title_of,
 )
 from rt_notebook.domain.state import State
-from rt_notebook.domain.turn import CANCELLED, VERDICT, Call
+from rt_notebook.domain.turn import CANCELLED, CLOSING_PURPOSES, Call
 from rt_notebook.rendering.palette import ALERT, NEUTRAL
 from rt_notebook.rendering.wording import plural, round_name
 
@@ -44,7 +44,7 @@ class _Round(NamedTuple):
 def call_timeline(state: State) -> tuple[alt.LayerChart, str]:
     """Return the chart and a sentence on it."""
     names = [seat.name for seat in state.spec.seats]
-    if any(call.purpose == VERDICT for call in state.calls.values()):
+    if any(call.purpose in CLOSING_PURPOSES for call in state.calls.values()):
         names.append(state.chairman_name)
     labels = short_names(names, SEAT_CELLS)
     order = [labels[name] for name in names]

@@ -10,12 +10,15 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rt_notebook.analysis.summary import Summary, summary_of
 from rt_notebook.analysis.verdict import Verdict, verdict_of
 from rt_notebook.domain.events import Event
 from rt_notebook.domain.snapshot import NextAction, Snapshot, snapshot
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
+from rt_notebook.domain.titles import shown_title
 from rt_notebook.errors import one_line
+from rt_notebook.rendering.sources import research_failure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +67,8 @@ class Result:
 
     @property
     def title(self) -> str:
-        """The own title, or one made from the question."""
-        return self._fold.spec.shown_title
+        """The own title, or one made from the question; a discussion's ends with a tick."""
+        return shown_title(self._current())
 
     @property
     def status(self) -> str:
@@ -88,7 +91,8 @@ class Result:
     @property
     def warnings(self) -> list[str]:
         """Lines for the person: what was odd about the brief, the seats or the run."""
-        return list(self._warnings)
+        failed = research_failure(self._current())
+        return [*self._warnings, *([failed] if failed else [])]
 
     @property
     def state(self) -> Snapshot:
@@ -109,8 +113,16 @@ class Result:
 
     @property
     def verdict(self) -> Verdict:
-        """The chairman's verdict and the counted tally; never None, see its `status`."""
+        """The chairman's verdict and the counted tally; never None, see its `status`.
+
+        A discussion has none, but a `summary`.
+        """
         return verdict_of(self._fold)
+
+    @property
+    def summary(self) -> Summary:
+        """A discussion's summary: status and text; never None."""
+        return summary_of(self._fold)
 
     @property
     def replies(self) -> pd.DataFrame:
@@ -264,13 +276,14 @@ class Result:
         now = self._current()
         status = f"{now.status}, {now.stop_reason}" if now.stop_reason else now.status
         title = one_line(self.title, 80)
-        return f"<Result {now.id}: {status}; verdict {now.verdict_status}; {title!r}>"
+        ending = f"{now.spec.ending_name} {now.verdict_status}"
+        return f"<Result {now.id}: {status}; {ending}; {title!r}>"
 
     def __str__(self) -> str:
         """Return the report as plain text."""
         from rt_notebook.rendering import report_text
 
-        return report_text(self._current(), variable=self.variable, notes=self._warnings)
+        return report_text(self._current(), variable=self.variable, notes=self.warnings)
 
     def _repr_mimebundle_(
         self,
@@ -289,7 +302,7 @@ class Result:
         }
         shown = self._current()
         return {
-            kind: make(shown, variable=self.variable, notes=self._warnings)
+            kind: make(shown, variable=self.variable, notes=self.warnings)
             for kind, make in makers.items()
             if (not include or kind in include) and (not exclude or kind not in exclude)
         }

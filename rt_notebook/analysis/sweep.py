@@ -236,7 +236,7 @@ class Sweep(Frames):
             purse.settle(planned.id, state)
 
     def _run(self, debate: str, spec: DebateSpec, limits: Limits, *, fresh: bool) -> DebateRun:
-        everybody = [*spec.seats, *([spec.chairman] if spec.chairman else [])]
+        everybody = [*spec.seats, *([spec.closer] if spec.closer else [])]
         if not fresh:
             opening = session.Opening(
                 self._place, self._durability, attended=False, source="process"

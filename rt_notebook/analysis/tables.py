@@ -16,7 +16,7 @@ from rt_notebook.domain.reply import OTHER, Reply
 from rt_notebook.domain.seat import vendor_of
 from rt_notebook.domain.snapshot import final_tally, tally_at
 from rt_notebook.domain.state import State
-from rt_notebook.domain.turn import VERDICT, Call, Turn
+from rt_notebook.domain.turn import CLOSING_PURPOSES, Call, Turn
 from rt_notebook.domain.values import normal_form
 
 Kind = Literal["text", "int", "float", "flag", "list", "time"]
@@ -121,7 +121,7 @@ def reply_rows(state: State) -> Iterator[Row]:
     """Yield the rows of `REPLIES`, by round, then in the seats' order; hidden seats are in them."""
     seats = {seat.name: seat for seat in state.spec.seats}
     moved = {(flip.seat, flip.round) for flip in _counted_flips(state)}
-    for number in range(len(state.turns)):
+    for number in state.numbers:
         for turn in state.turns_of(number):
             if turn.reply is None and not turn.final:
                 continue
@@ -143,7 +143,7 @@ def reply_rows(state: State) -> Iterator[Row]:
 
 
 def call_rows(state: State) -> Iterator[Row]:
-    """Yield the rows of `CALLS`, by round, seat (the chairman last), then as they started."""
+    """Yield the rows of `CALLS`, by round, seat (chairman or observer last), then as started."""
     for call in calls_in_order(state):
         yield (
             state.id,
@@ -170,7 +170,7 @@ def calls_in_order(state: State) -> list[Call]:
     last = len(place)
 
     def order(call: Call) -> tuple[int, int]:
-        return call.round, last if call.purpose == VERDICT else place.get(call.seat, last)
+        return call.round, last if call.purpose in CLOSING_PURPOSES else place.get(call.seat, last)
 
     return sorted(state.calls.values(), key=order)
 
@@ -189,7 +189,7 @@ def question_rows(state: State) -> Iterator[Row]:
     A question is its text: once answered, it is answered in every round it was asked in.
     """
     asked = {gate.round: gate.questions for gate in state.gates if gate.questions}
-    for number in range(len(state.turns)):
+    for number in state.numbers:
         for question in asked.get(number) or state.questions_of(number):
             note = state.answered.get(question_key(question.text))
             yield (
@@ -241,7 +241,7 @@ def stance_columns(state: State) -> dict[int, list[str | None]]:
     """
     labels = dict(zip(state.spec.brief.option_ids, state.spec.brief.options, strict=True))
     found: dict[int, list[str | None]] = {}
-    for number in range(len(state.turns)):
+    for number in state.numbers:
         positions = at_round(state.history, number)
         found[number] = [
             labels.get(positions[seat.name].key, OTHER_CATEGORY) if seat.name in positions else None

@@ -55,6 +55,8 @@ class Verdict:
 def verdict_of(state: State) -> Verdict:
     """Return the verdict as it stands: of a running debate, `none` with the tally so far."""
     tally, present = final_tally(state), participation(state)
+    if state.discusses:  # the observer's words are a summary
+        return Verdict("none", tally=tally, participation=present)
     text = state.verdict
     if state.verdict_status != READY or text is None:
         failed = state.verdict_status == "failed"

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from rt_notebook.contract.cell_items import Fences, items_of, lines_of
 from rt_notebook.contract.options import SEAT_FIELDS, SECTIONS
+from rt_notebook.contract.research_section import read_research
 from rt_notebook.errors import BriefError, SeatError, nearest, one_line
 
 EXAMPLE: Final = """\
@@ -57,6 +58,8 @@ class CellBody:
     """By when it is needed."""
     context: str | None = None
     """Further material, as typed, outer blank lines apart."""
+    research: Mapping[str, Any] | None = None
+    """What to look up on the web: `query`, and the other fields that are given."""
     seats: tuple[Mapping[str, Any], ...] = ()
     """A dict for each seat: `name`, and `model` and the fields of `Seat` that are given."""
 
@@ -80,8 +83,8 @@ def read_cell(body: str) -> CellBody:
     inside a code fence none starts.
 
     Raises:
-        BriefError: an empty body, no question, empty options, a misspelt or repeated section, one
-            that this version doesn't have, or one in a code fence that is never closed.
+        BriefError: an empty body, no question, empty options, a misspelt or repeated section, or
+            one in a code fence that is never closed.
         SeatError: a seat's line can't be read.
     """
     if not body.strip():
@@ -101,6 +104,7 @@ def read_cell(body: str) -> CellBody:
         reversibility=_note(found.get("reversibility", "")),
         deadline=_note(found.get("deadline", "")),
         context=_trim(found.get("context", "").lstrip(_BLANK)) or None,
+        research=read_research(found.get("research", "")),
         seats=_seats(found.get("seats", "")),
     )
 
@@ -150,8 +154,6 @@ def _split(body: str) -> tuple[str, list[_Section], int]:
                 "of the body; make them one",
                 field=name,
             )
-        if name == "research":
-            raise BriefError("the section `research:` isn't available in this version", field=name)
         start = bounds[line][0] + len(name) + 1
         following = headers[place + 1][1] if place + 1 < len(headers) else None
         stop = len(body) if following is None else bounds[following][0]

@@ -6,21 +6,19 @@ what differs from turn to turn stands last, so providers' prompt caches hit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rt_notebook.contract.prompts import Prompts
+from rt_notebook.contract.shown_material import tool_lines
 from rt_notebook.contract.speech import spoken_text
-from rt_notebook.contract.text import clean
 from rt_notebook.domain.gate import Note
 from rt_notebook.domain.kinds import DISCUSSION, window_of
+from rt_notebook.domain.research import Source
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import Turn
-
-MAX_TOOLS: Final = 50
-"""Tool calls of one turn that the others see."""
 
 OBSERVER_PROMPT: Final = """\
 Sum the discussion up for somebody who wasn't there. Be neutral: take no side and add no view of
@@ -37,9 +35,11 @@ _HINT: Final = (
 )
 
 
-def prompts_for(spec: DebateSpec) -> Prompts:
-    """Return the prompts of a debate of either kind."""
-    return DiscussionPrompts(spec) if spec.kind == DISCUSSION else Prompts(spec)
+def prompts_for(spec: DebateSpec, sources: Sequence[Source] = ()) -> Prompts:
+    """Return the prompts of a debate of either kind, with what research found."""
+    made = DiscussionPrompts(spec) if spec.kind == DISCUSSION else Prompts(spec)
+    made.know(sources)
+    return made
 
 
 class DiscussionPrompts(Prompts):
@@ -126,15 +126,9 @@ class DiscussionPrompts(Prompts):
         if key not in self._quotes:
             what = f"{self._shown[turn.seat]}, round {turn.round}"
             text = spoken_text(turn.reply) if turn.reply is not None else ""
-            self._quotes[key] = self._quote(what, "\n".join([text, *self._tools(turn)]).strip())
+            said = [text, *tool_lines(turn, self._spec.tool_preview)]
+            self._quotes[key] = self._quote(what, "\n".join(said).strip())
         return self._quotes[key]
-
-    def _tools(self, turn: Turn) -> Iterator[str]:
-        limit = self._spec.tool_preview
-        used = [tool for call in turn.calls for tool in call.tool_calls]
-        for tool in used[:MAX_TOOLS]:
-            preview = clean(str(tool.get("preview") or ""))[0].strip()[:limit]
-            yield f"[tool {tool.get('name')}]{f' {preview}' if preview else ''}"
 
     def _system_text(self, seat: Seat) -> str:
         parts = [seat.persona] if seat.persona else []

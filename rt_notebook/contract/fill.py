@@ -86,6 +86,9 @@ def fill_cell(
         {key: _deep(v, found, used) if key in _SEAT_TEXTS else v for key, v in seat.items()}
         for seat in cell.seats
     )
+    research = cell.research
+    if research is not None:
+        research = {**research, "query": _replace(research["query"], found, used)}
     evidence = attach(context, values)
     fields["context"] = "\n\n".join(filter(None, (fields["context"], evidence))) or None
     warnings = tuple(
@@ -94,7 +97,8 @@ def fill_cell(
         if name not in used
     )
     attached = tuple(dict.fromkeys((*(name for name in found if name in used), *context)))
-    return Filled(dataclasses.replace(cell, **fields, seats=seats), attached, warnings)
+    filled = dataclasses.replace(cell, **fields, research=research, seats=seats)
+    return Filled(filled, attached, warnings)
 
 
 def _lookup(option: str, names: Iterable[str], values: Mapping[str, object]) -> dict[str, object]:

@@ -34,7 +34,8 @@ _SPACES: Final = " \t\r\n\u00a0\u3000"
 _SETTINGS: Final = (
     *("rounds", "memory", "gates", "unattended", "anonymous", "question_wait_s"),
     *("checkpoint_wait_s", "loop_threshold", "language", "title", "tool_preview"),
-    "observer_prompt",
+    *("observer_prompt", "research", "api_billing", "allow_limited_isolation"),
+    "acknowledge_terms",
 )
 
 
@@ -74,12 +75,24 @@ class LineOptions:
     """Language of the replies."""
     title: str | None = None
     """The debate's title."""
+    research: str | None = None
+    """What to look up on the web first."""
+    api_billing: bool | None = None
+    """Whether commands are paid for by a key in place of their login."""
+    allow_limited_isolation: bool | None = None
+    """Consent to commands that can't be isolated."""
+    acknowledge_terms: tuple[str, ...] | None = None
+    """Vendors whose notice about their terms was read."""
     kind: str | None = None
     """`review` or `discussion`; None: a review where there are options."""
     store: str | None = None
     """Path of the store."""
     durability: str | None = None
     """`process` or `power`."""
+    record: str | None = None
+    """Path of the record."""
+    record_mode: str | None = None
+    """`once`, `new`, `none` or `all`."""
     with_names: tuple[str, ...] = ()
     """Variables whose `{name}` is filled in the body."""
     context: tuple[str, ...] = ()

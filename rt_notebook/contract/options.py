@@ -265,6 +265,10 @@ OPTIONS: Final[tuple[Option, ...]] = (
            group="the debate", where=_FILE),
     Option(name="language", form=Form.TEXT, metavar="TEXT", default="the question's",
            help="language of the replies", group="the debate", where=_FILE),
+    Option(name="research", form=Form.TEXT, metavar="QUERY",
+           help="look this up on the web first, for every seat; as a section, with lines such as "
+                "model: and max_searches:",
+           group="the debate", where=frozenset({"line", "section", "python"})),
     Option(name="gates", form=Form.CHOICE, choices=("timed", "blocking", "off"), default="timed",
            help="whether a person is asked between rounds, and for how long",
            group="people", where=_FILE, kind="review"),
@@ -296,6 +300,21 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(name="durability", form=Form.CHOICE, choices=("process", "power"), default="process",
            help="what a debate outlives: the kernel's death, or the machine's",
            group="the run", where=_FILE),
+    Option(name="api-billing", form=Form.FLAG, negatable=True, default="off", group="consents",
+           where=_FILE,
+           help="commands are paid for by a key of the environment, not by their login; in a file: "
+                "your own one only"),
+    Option(name="allow-limited-isolation", form=Form.FLAG, default="off", group="consents",
+           where=_PYTHON,
+           help="seat commands that can't be told to leave their tools and your settings alone"),
+    Option(name="acknowledge-terms", form=Form.LIST, metavar="VENDORS", group="consents",
+           where=_PYTHON, help="vendors whose notice about their terms you have read"),
+    Option(name="record", form=Form.TEXT, metavar="PATH", group="the run", where=_PYTHON,
+           help="the file that keeps the debate, so that the cell can be run again without a call"),
+    Option(name="record-mode", form=Form.CHOICE, choices=("once", "new", "none", "all"),
+           default="once", group="the run", where=_FILE,
+           help="once: replay a record that fits, record where there is none; new: make only the "
+                "calls that are missing; none: call nobody; all: record anew"),
     Option(name="help", form=Form.FLAG, help="show this; nothing is started",
            group="the run", where=_LINE),
 )  # fmt: skip
@@ -311,7 +330,7 @@ SECTIONS: Final = (
     *("options", "known", "assumed", "constraints", "reversibility", "deadline", "context"),
     *("research", "seats"),
 )
-"""The fixed names that start a section of a cell; `research` is refused in this version."""
+"""The fixed names that start a section of a cell."""
 SEAT_FIELDS: Final[dict[str, type]] = {
     **dict.fromkeys(("persona", "lens", "mood", "effort", "color", "account"), str),
     **dict.fromkeys(("base_url", "api_key_env"), str),

@@ -16,9 +16,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from rt_notebook.contract.render import render_reply
+from rt_notebook.contract.shown_material import source_lines, tool_lines
 from rt_notebook.contract.text import clean, without_empty
 from rt_notebook.domain.gate import UNNAMED, Note
 from rt_notebook.domain.reply import Reply
+from rt_notebook.domain.research import Source
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.snapshot import final_tally, participation
 from rt_notebook.domain.spec import DebateSpec
@@ -102,6 +104,12 @@ class Prompts:
     def anonymous(self) -> bool:
         """True when seats see letters in place of names."""
         return self._spec.anonymous
+
+    def know(self, sources: Sequence[Source]) -> None:
+        """Show everybody what research found, behind the brief."""
+        if sources:
+            quoted = self._quote("sources found on the web", source_lines(sources), limit=None)
+            self._brief = f"{self._brief_text()}\n\n{quoted}"
 
     def own_name(self, seat: Seat) -> str:
         """Return the name under which a seat knows itself."""
@@ -302,7 +310,8 @@ class Prompts:
     def _quoted_reply(self, turn: Turn, with_round: bool = False) -> str:
         key = (turn.round, turn.seat, with_round)
         if key not in self._quotes:
-            self._quotes[key] = self._quote(self._heading(turn, with_round), self._reply_text(turn))
+            said = [self._reply_text(turn), *tool_lines(turn, self._spec.tool_preview)]
+            self._quotes[key] = self._quote(self._heading(turn, with_round), "\n".join(said))
         return self._quotes[key]
 
     def _heading(self, turn: Turn, with_round: bool) -> str:

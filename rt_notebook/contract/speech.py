@@ -12,9 +12,9 @@ from rt_notebook.domain.reply import PASS, Reply, VerdictText
 NOTHING_SAID: Final = "the answer holds nothing but reasoning"
 """Why an answer says nothing, though it isn't blank."""
 
-# A tag that begins a line; one in the midst of a line is what is talked about.
-_TAG: Final = re.compile(r"^[ \t]*+<(/?)think>", re.IGNORECASE | re.ASCII | re.MULTILINE)
-_CLOSING: Final = re.compile(r"</think>", re.IGNORECASE | re.ASCII)
+# An opening tag begins a line; one in the midst of a line, or in code, is what is talked about.
+_OPENING: Final = re.compile(r"^[ \t]*+<think>", re.IGNORECASE | re.ASCII | re.MULTILINE)
+_CLOSING: Final = re.compile(r"(?<!`)</think>", re.IGNORECASE | re.ASCII)
 
 
 def read_speech(text: str) -> Reply:
@@ -53,8 +53,8 @@ def spoken_text(reply: Reply) -> str:
 def _parted(text: str) -> tuple[str, str | None, list[str]]:
     """Return text, reasoning and notes.
 
-    Reasoning is what stands between think tags that begin a line, what stands before a closing tag
-    that was never opened, and all after an opening one that is never closed.
+    Reasoning is what stands before a first closing tag that was never opened, between an opening
+    tag that begins a line and its closing one, and all after one that is never closed.
     """
     cleaned, notes = clean(text)
     if "think>" not in cleaned.casefold():
@@ -62,15 +62,14 @@ def _parted(text: str) -> tuple[str, str | None, list[str]]:
     kept: list[str] = []
     thought: list[str] = []
     place = 0
-    while (tag := _TAG.search(cleaned, place)) is not None:
-        before = cleaned[place : tag.start()]
-        if tag[1]:
-            thought.append(before)
-            place = tag.end()
-            continue
-        kept.append(before)
-        closing = _CLOSING.search(cleaned, tag.end())
-        thought.append(cleaned[tag.end() : closing.start() if closing else len(cleaned)])
+    opening, closing = _OPENING.search(cleaned), _CLOSING.search(cleaned)
+    if closing is not None and (opening is None or closing.start() < opening.start()):
+        thought.append(cleaned[: closing.start()])
+        place = closing.end()
+    while (opening := _OPENING.search(cleaned, place)) is not None:
+        kept.append(cleaned[place : opening.start()])
+        closing = _CLOSING.search(cleaned, opening.end())
+        thought.append(cleaned[opening.end() : closing.start() if closing else len(cleaned)])
         place = closing.end() if closing else len(cleaned)
     kept.append(cleaned[place:])
     if not thought:

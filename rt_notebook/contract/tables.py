@@ -33,12 +33,10 @@ def as_text(name: str, value: object) -> str:
         value: anything.
 
     Raises:
-        OptionError: its own `str` fails.
+        OptionError: its own `str` fails, or that of something in it.
     """
-    if is_frame(value):
-        return _frame(value)
     try:
-        return str(value)
+        return _frame(value) if is_frame(value) else str(value)
     except Exception as exc:  # the value's own code runs here, and may raise anything
         reason = one_line(f"{type(exc).__name__}: {exc}", 200)
         raise OptionError(f"the variable {name!r} can't be written as text: {reason}") from exc

@@ -18,10 +18,13 @@ EVENT_VERSION: Final = 1
 
 BODY_KEYS: Final[dict[str, str]] = {
     "created": "spec source unattended prompts_version",
+    "research_started": "query",
+    "research_finished": "sources searches",
+    "research_failed": "error message",
     "round_started": "round",
-    "call_started": "call round seat purpose attempt model messages_hash chars",
+    "call_started": "call round seat purpose attempt model messages_hash chars prompts_version",
     "call_finished": "call text tool_calls usage cost model request_id timings",
-    "call_failed": "call error message partial retry_in_s",
+    "call_failed": "call error message partial retry_in_s usage cost",
     "reply_read": "call round seat reply repair",
     "repaired": "call round seat reply",
     "gate_opened": "round mode questions closes_at reopen_calls",

@@ -14,10 +14,11 @@ from rt_notebook.domain.gate import Gate, Note, question_key
 from rt_notebook.domain.kinds import window_of
 from rt_notebook.domain.positions import Position
 from rt_notebook.domain.reply import Reply, VerdictText
+from rt_notebook.domain.research import RESEARCH, sources_of
 from rt_notebook.domain.seat import vendor_of
 from rt_notebook.domain.state_fields import StateFields
 from rt_notebook.domain.turn import CANCELLED, Call, Turn
-from rt_notebook.domain.usage import Tally
+from rt_notebook.domain.usage import UNKNOWN, Tally
 from rt_notebook.errors import SEAT_DOWN_KINDS
 
 Handler = Callable[[StateFields, Event], None]
@@ -25,10 +26,31 @@ Handler = Callable[[StateFields, Event], None]
 _NOT_ASKED: Final = "not asked again until the debate is resumed"
 _ENDED: Final = "cancelled: the discussion had ended"
 _TOO_LONG: Final = "context_length"
+_CUT: Final = "it was cut short"
 
 
 def _created(state: StateFields, event: Event) -> None:
     state.created_at = event.at
+
+
+def _research_started(state: StateFields, event: Event) -> None:
+    state.status, state.research_status = "researching", "running"
+
+
+def _research_finished(state: StateFields, event: Event) -> None:
+    state.status, state.research_status = "running", "ready"
+    state.sources = sources_of(event.body["sources"])
+
+
+def _research_failed(state: StateFields, event: Event) -> None:
+    state.status, state.research_status = "running", "failed"
+    state.research_error = event.body.get("message")
+
+
+def _cut_research(state: StateFields) -> None:
+    """Let research that was under way have failed: it is never made again by itself."""
+    if state.research_status == "running":
+        state.research_status, state.research_error = "failed", _CUT
 
 
 def _round_started(state: StateFields, event: Event) -> None:
@@ -56,6 +78,8 @@ def _call_started(state: StateFields, event: Event) -> None:
     state.calls[call.id] = call
     for tally in _tallies(state, call):
         tally.calls += 1
+    if call.purpose == RESEARCH:
+        return
     if call.seat == state.chairman_name:
         state.verdict_calls.append(call)
     else:
@@ -72,9 +96,12 @@ def _call_finished(state: StateFields, event: Event) -> None:
 def _call_failed(state: StateFields, event: Event) -> None:
     call = state.calls[event.body["call"]]
     call.fail(event)
+    if call.usage is not UNKNOWN:  # billed all the same
+        for tally in _tallies(state, call):
+            tally.add(call.usage, call.prompt_chars)
     if call.error == _TOO_LONG and call.retry_in_s is not None:
         _shorten(state, call.seat)
-    if call.seat == state.chairman_name:
+    if call.seat == state.chairman_name or call.purpose == RESEARCH:
         return
     if call.error in SEAT_DOWN_KINDS:
         state.down[call.seat] = call.error
@@ -184,6 +211,7 @@ def _verdict_failed(state: StateFields, event: Event) -> None:
 
 def _interrupted(state: StateFields, event: Event) -> None:
     state.status, state.stop_reason = "interrupted", "interrupted"
+    _cut_research(state)
     for call in state.calls.values():
         if call.outcome == "running":  # its turn stays open: it is asked again on resume
             call.error, call.message, call.finished_at = CANCELLED, "interrupted", event.at
@@ -250,6 +278,7 @@ def _reopen_turns(state: StateFields) -> None:
 
 def _concluded(state: StateFields, event: Event) -> None:
     _settle_open_turns(state)
+    _cut_research(state)
     state.status, state.stop_reason = event.body["status"], event.body["stop_reason"]
     state.verdict_asked = state.stop_asked = False
     if state.status == "stopped":  # the reason stays, should the verdict be asked for later
@@ -304,6 +333,9 @@ def _tally(tallies: dict[str, Tally], key: str) -> Tally:
 
 HANDLERS: Final[dict[str, Handler]] = {
     "created": _created,
+    "research_started": _research_started,
+    "research_finished": _research_finished,
+    "research_failed": _research_failed,
     "round_started": _round_started,
     "call_started": _call_started,
     "call_finished": _call_finished,

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from rt_notebook.domain.gate import Gate
 from rt_notebook.domain.positions import Position, at_round, count
+from rt_notebook.domain.research import RESEARCH
 from rt_notebook.domain.state import State
 from rt_notebook.domain.titles import shown_title
 
@@ -308,8 +309,13 @@ def limits_json(state: State) -> dict[str, dict[str, float | None]]:
 
 
 def errors_json(state: State) -> list[dict[str, Any]]:
-    """Return the failed turns: round, seat, kind, message."""
-    return [
+    """Return what failed: round, seat, kind, message of research and of turns."""
+    failed = [
+        {"round": 0, "seat": call.seat, "kind": call.error, "message": call.message}
+        for call in state.calls.values()
+        if call.purpose == RESEARCH and call.error
+    ]
+    return failed + [
         {"round": turn.round, "seat": turn.seat, "kind": turn.error, "message": turn.message}
         for turns in state.turns
         for turn in turns.values()

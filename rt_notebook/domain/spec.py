@@ -19,6 +19,7 @@ from rt_notebook.domain.kinds import (
     check_kind,
     with_defaults,
 )
+from rt_notebook.domain.research import Research, as_research
 from rt_notebook.domain.seat import Seat, check_seats
 from rt_notebook.domain.values import Value, normal_form
 from rt_notebook.errors import OptionError, SeatError, nearest
@@ -113,10 +114,20 @@ class DebateSpec(Value):
     """Similarity above which a round in which nobody moved ends the debate; 0: off."""
     language: str | None = None
     """Language of the replies; None: the question's."""
+    research: Research | None = None
+    """What is looked up on the web before round 0; None: nothing."""
+    api_billing: bool = False
+    """Whether commands are paid for by a key of the environment in place of their login."""
+    allow_limited_isolation: bool = False
+    """Consent to commands that can't be told to leave tools and settings alone."""
+    acknowledge_terms: tuple[str, ...] = ()
+    """Vendors whose notice about their terms the person has read."""
 
     @model_validator(mode="before")
     @classmethod
     def _by_kind(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("research") is not None:
+            data = {**data, "research": as_research(data["research"])}
         return with_defaults(data) if isinstance(data, dict) else data
 
     @field_validator("rounds")

@@ -14,6 +14,7 @@ from rt_notebook.domain.gate import Gate, Note, Question, merged_questions, ques
 from rt_notebook.domain.kinds import CHAIRMAN_NAME, DISCUSSION
 from rt_notebook.domain.positions import Position
 from rt_notebook.domain.reply import VerdictText
+from rt_notebook.domain.research import Source
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.turn import Call, Turn
@@ -95,6 +96,12 @@ class StateFields:
     """The chairman's tries since the verdict was last asked for."""
     verdict_error: str | None = None
     """Why the verdict failed."""
+    research_status: str = "none"
+    """none, running, ready or failed; research that failed isn't made again by itself."""
+    research_error: str | None = None
+    """Why it failed."""
+    sources: tuple[Source, ...] = ()
+    """What research found."""
     usage: Tally = field(default_factory=Tally)
     """Totals of the debate."""
     seat_usage: dict[str, Tally] = field(default_factory=dict)
@@ -110,6 +117,11 @@ class StateFields:
     chairman_name: str = CHAIRMAN_NAME
     """The name under which the calls of a review's chairman or of a discussion's observer stand; no
     seat's name."""
+
+    @property
+    def research_due(self) -> bool:
+        """True before the first round of a debate whose research hasn't been tried."""
+        return self.spec.research is not None and self.research_status == "none" and not self.turns
 
     @property
     def discusses(self) -> bool:

@@ -88,6 +88,7 @@ class Call:
         """Take over a `call_failed` event."""
         body = event.body
         self.finished_at = event.at
+        self.usage = Usage.from_json(body.get("usage"), body.get("cost"))
         self.error = body["error"]
         self.message = body.get("message")
         self.partial = body.get("partial")

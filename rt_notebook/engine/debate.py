@@ -16,17 +16,22 @@ from typing import Any, Final, Protocol
 
 from rt_notebook.contract.discussion_prompts import prompts_for
 from rt_notebook.domain.events import EVENT_VERSION, Event
+from rt_notebook.domain.research import researcher_name
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import CANCELLED
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.kinds import closing_taker, next_step, turn_taker
 from rt_notebook.engine.limits import Budget
-from rt_notebook.engine.steps import Ask, AskVerdict, Conclude, OpenGate, Record, Step
+from rt_notebook.engine.researching import ResearchTaker
+from rt_notebook.engine.step_events import event_of
+from rt_notebook.engine.steps import Ask, AskSearcher, AskVerdict, Conclude, OpenGate, Record, Step
 from rt_notebook.engine.tries import OnProgress, failed_body
 from rt_notebook.errors import CallError, StoreError, one_line
 from rt_notebook.providers.base import Provider
+from rt_notebook.providers.closing import close_all
 from rt_notebook.providers.policies import still_running
+from rt_notebook.providers.searching import searcher_of
 
 Listener = Callable[[Event, State], None]
 """Called on the debate's loop after an event is durable and applied."""
@@ -82,7 +87,7 @@ class Debate:
     ) -> None:
         self.state = state
         """The fold; changed on the debate's loop only."""
-        self.prompts = prompts_for(state.spec)
+        self.prompts = prompts_for(state.spec, state.sources)
         """What seats and chairman are told."""
         self.budget = Budget(state)
         """Counts calls as they are decided."""
@@ -113,7 +118,8 @@ class Debate:
             asyncio.CancelledError: the debate was interrupted; what is finished is kept.
         """
         try:
-            await self.post(*first)
+            if first:
+                await self.post(*first)
             self._start_clock()
             while not await self._take_step():
                 pass
@@ -130,6 +136,7 @@ class Debate:
         finally:
             if self._clock is not None:
                 self._clock.cancel()
+            await close_all(self._providers.values())
         return self.state
 
     def post(self, *bodies: Body) -> Awaitable[None]:
@@ -201,7 +208,7 @@ class Debate:
                 raise self._fault
             step = self._decide()
             waits = isinstance(step, OpenGate) and self._ready is not None
-            event = None if waits else _event_of(step)
+            event = None if waits else event_of(step)
             if event is not None and isinstance(step, Conclude):
                 self._last_word = asyncio.ensure_future(self.post(event))
                 await asyncio.shield(self._last_word)
@@ -211,12 +218,20 @@ class Debate:
             case Ask(number, seats):
                 takers = {name: turn_taker(self, self._seat(name), number) for name in seats}
                 await self._together({name: taker.take for name, taker in takers.items()})
+            case AskSearcher():
+                await self._research()
             case OpenGate():
                 await (self._until_ready() if waits else self._wait_at_gate())
             case AskVerdict():
                 name = self.state.chairman_name
                 await self._together({name: closing_taker(self, self._seat(name)).take})
         return isinstance(step, Conclude)
+
+    async def _research(self) -> None:
+        searcher = searcher_of(self.state.spec)
+        if searcher is not None:
+            name = researcher_name(self.state.spec.seats)
+            await self._together({name: ResearchTaker(self, searcher).take})
 
     def _decide(self) -> Step:
         state = self.state
@@ -362,27 +377,6 @@ class Debate:
         state.apply(Event(*last, "interrupted", body))
         self._changed.set()
         _log.error("debate %s: the event log failed: %s", state.id, exc)
-
-
-def _event_of(step: Step) -> Body | None:
-    """Return what a step puts into the log before anything else happens, or None."""
-    match step:
-        case Record(kind, body):
-            return kind, body
-        case Conclude(status, reason):
-            return "concluded", {"status": status, "stop_reason": reason}
-        case OpenGate():
-            closes_at = None
-            if step.window_s is not None:
-                closes_at = time.time_ns() // 1_000_000 + int(step.window_s * 1000)
-            return "gate_opened", {
-                "round": step.round,
-                "mode": step.mode,
-                "questions": [question.to_json() for question in step.questions],
-                "closes_at": closes_at,
-                "reopen_calls": step.reopen_calls,
-            }
-    return None
 
 
 async def _seen(ready: Ready) -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rt_notebook.contract.discussion_prompts import prompts_for
 from rt_notebook.domain.kinds import DISCUSSION, window_of
+from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import MANY_ROUNDS, DebateSpec
 from rt_notebook.domain.usage import CHARS_PER_TOKEN
 from rt_notebook.engine.limits import REPLY_TOKENS, VERDICT_TOKENS, chairman_vendor
 from rt_notebook.errors import LimitError
+from rt_notebook.providers.api_doors import is_api
+from rt_notebook.providers.consents import consents_of
 from rt_notebook.providers.prices import price_of
+from rt_notebook.providers.registry import seat_warnings
+from rt_notebook.providers.searching import searcher_of
 
 
 class Range(NamedTuple):
@@ -26,6 +31,10 @@ class Range(NamedTuple):
     """All rounds, no repair."""
     max: float
     """All rounds, each call repaired; retries apart."""
+
+
+ONE: Final = Range(1, 1, 1)
+"""Research: one call, never repaired."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,7 @@ class Estimate:
             f"({calls.min:,.0f} to {calls.max:,.0f}).",
             f"Tokens: about {sent.expected:,.0f} in, {received.expected:,.0f} out.",
             f"Cost: {cost}.",
-            f"The brief goes to: {', '.join(self.vendors)}.",
+            f"The brief goes to: {', '.join(self.vendors) or 'nobody'}.",
         ]
         if self.attached:
             lines.append("Attached: " + ", ".join(self.attached) + ".")
@@ -111,10 +120,23 @@ def spec_warnings(spec: DebateSpec) -> list[str]:
     if spec.gates == "blocking" and spec.unattended:
         found.append("gates='blocking' has no effect: the debate is unattended, no gate opens")
     asked = {seat.vendor for seat in spec.seats} | {chairman_vendor(spec)}
+    searcher = searcher_of(spec)
+    if searcher is not None:
+        asked.add(searcher.seat.vendor)
     for vendor in spec.limits.max_calls_per_vendor:
         if vendor not in asked:
             found.append(f"max_calls_per_vendor names {vendor!r}, which no seat uses")
-    return found
+    everybody = [*spec.seats, *([spec.closer] if spec.closer else [])]
+    return [*found, *_unpriced(everybody), *seat_warnings(everybody, consents_of(spec))]
+
+
+def _unpriced(seats: Sequence[Seat]) -> list[str]:
+    """Say once which models' prices nobody knows, so that their cost stays missing."""
+    models = dict.fromkeys(seat.model for seat in seats if is_api(seat.model.partition(":")[0]))
+    unknown = [model for model in models if price_of(model) is None]
+    if not unknown:
+        return []
+    return [f"no price is known for {', '.join(unknown)}: what they cost is missing, not 0"]
 
 
 def _twins(spec: DebateSpec) -> list[str]:
@@ -134,7 +156,7 @@ def _twins(spec: DebateSpec) -> list[str]:
 
 
 def _asked(spec: DebateSpec) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield vendor and figures of each seat, then of the chairman."""
+    """Yield vendor and figures of each seat, then of the chairman, then of the searcher."""
     prompts = prompts_for(spec)
     talks = spec.kind == DISCUSSION
     rounds = spec.rounds if talks else spec.rounds + 1
@@ -150,6 +172,12 @@ def _asked(spec: DebateSpec) -> Iterator[tuple[str, dict[str, Any]]]:
     model = spec.closer.model if spec.closer else chairman_vendor(spec)
     sent = Range(verdict, verdict, 2 * verdict)
     yield chairman_vendor(spec), _figures(model, Range(1, 1, 2), sent, VERDICT_TOKENS)
+    searcher = searcher_of(spec)
+    if searcher is not None and spec.research is not None:
+        query = len(spec.research.query) // CHARS_PER_TOKEN
+        # What the pages add to the searcher's prompt is the vendor's secret; so is a search's fee.
+        once = _figures(searcher.seat.model, ONE, Range(query, query, query), REPLY_TOKENS)
+        yield searcher.seat.vendor, {**once, "cost": None}
 
 
 def _seen(spec: DebateSpec, rounds: int, latest: int) -> int:

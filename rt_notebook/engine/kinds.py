@@ -8,7 +8,7 @@ from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.state import State
 from rt_notebook.engine import discussion, review
 from rt_notebook.engine.speeches import SpeechTaker, SummaryTaker
-from rt_notebook.engine.steps import Step
+from rt_notebook.engine.steps import AskSearcher, Step
 from rt_notebook.engine.tries import Desk
 from rt_notebook.engine.turns import TurnTaker
 from rt_notebook.engine.verdicts import VerdictTaker
@@ -23,7 +23,9 @@ class Taker(Protocol):
 
 
 def next_step(state: State) -> Step:
-    """Return what a debate does next."""
+    """Return what a debate does next; research comes before anybody is asked."""
+    if state.research_due and not state.stop_asked and state.ending is None:
+        return AskSearcher()
     return discussion.next_step(state) if state.discusses else review.next_step(state)
 
 

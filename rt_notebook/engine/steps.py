@@ -19,6 +19,11 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class AskSearcher:
+    """Have looked up on the web what the debate asks for."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """Ask these seats, all at the same time."""
 
@@ -59,4 +64,4 @@ class Conclude:
     """Why."""
 
 
-Step = Record | Ask | OpenGate | AskVerdict | Conclude
+Step = Record | AskSearcher | Ask | OpenGate | AskVerdict | Conclude

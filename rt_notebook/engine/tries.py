@@ -9,14 +9,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from rt_notebook.contract.prompts import MAX_QUOTE, Prompts, messages_hash
+from rt_notebook.contract.prompts import MAX_QUOTE, PROMPTS_VERSION, Prompts, messages_hash
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import Call as LoggedCall
+from rt_notebook.domain.usage import UNKNOWN, Usage
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.limits import Budget
 from rt_notebook.errors import CallError, RoundtableError, one_line
-from rt_notebook.providers.base import NOTHING, Call, Completion, Message, Provider
+from rt_notebook.providers.base import NOTHING, SETTINGS, Call, Completion, Message, Provider
 from rt_notebook.providers.policies import complete_bounded, retry_delay
 
 OnProgress = Callable[[str, int], None]
@@ -27,8 +28,6 @@ Shorter = Callable[[], Sequence[Message] | None]
 
 TOO_LONG: Final = "context_length"
 """The kind of failure that a shorter prompt may help."""
-
-_SETTINGS: Final = ("effort", "temperature", "max_tokens")
 
 
 class Desk(Protocol):
@@ -93,6 +92,7 @@ class Tries:
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + seat.timeout_s
         self._settings = _settings(seat)
+        self._tools = tuple(tool for tool in seat.tools if callable(tool))
         self._began = 0.0
         self._first: float | None = None
 
@@ -179,6 +179,7 @@ class Tries:
             "attempt": number,
             "model": self._seat.model,
             "messages_hash": messages_hash(texts),
+            "prompts_version": PROMPTS_VERSION,
             "chars": sum(map(len, texts)),
         }
         desk.in_flight[self._name] = call_id
@@ -208,7 +209,7 @@ class Tries:
             self._round,
             purpose,
             self._settings,
-            (),
+            self._tools,
             left,
             desk.state.spec.brief,
         )
@@ -224,7 +225,8 @@ class Tries:
         timings = {name: round(seconds, 3) for name, seconds in completion.timings.items()}
         if self._first is not None:
             timings.setdefault("first_output", round(self._first, 3))
-        timings["total"] = round(self._loop.time() - self._began, 3)
+        # An answer out of a record, or a command that timed itself, brings its own.
+        timings.setdefault("total", round(self._loop.time() - self._began, 3))
         return {
             "call": call,
             "text": completion.text,
@@ -245,15 +247,19 @@ def with_repair(messages: Sequence[Message], text: str, request: str) -> Sequenc
 
 def failed_body(call: str, error: CallError, retry_in_s: float | None) -> dict[str, Any]:
     """Return the body of a `call_failed` event."""
-    return {
+    body: dict[str, Any] = {
         "call": call,
         "error": error.kind,
         "message": one_line(str(error)),
         "partial": error.partial or None,
         "retry_in_s": None if retry_in_s is None else round(retry_in_s, 3),
     }
+    usage = error.usage
+    if isinstance(usage, Usage) and usage != UNKNOWN:  # it was billed all the same
+        body |= {"usage": usage.to_json(), "cost": usage.cost}
+    return body
 
 
 def _settings(seat: Seat) -> Mapping[str, Any]:
-    found = {name: value for name in _SETTINGS if (value := getattr(seat, name)) is not None}
+    found = {name: value for name in SETTINGS if (value := getattr(seat, name)) is not None}
     return found or NOTHING

@@ -14,10 +14,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from rt_notebook.errors import RoundtableError, one_line
-from rt_notebook.frontends.agent_arguments import CommandLineError, read_line
+from rt_notebook.frontends.agent_arguments import read_line
 from rt_notebook.frontends.agent_errors import error_json
 from rt_notebook.frontends.agent_next import CommandLines
 from rt_notebook.frontends.agent_verbs import Caller, call
+from rt_notebook.frontends.cli_words import CommandLineError
 
 OK: Final = 0
 FAILED: Final = 1

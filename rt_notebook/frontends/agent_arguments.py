@@ -26,6 +26,7 @@ from rt_notebook.frontends.agent_schema import (
     read_input,
 )
 from rt_notebook.frontends.agent_table import VERBS, AgentVerb
+from rt_notebook.frontends.cli_words import CommandLineError
 
 _ID: Final = "the debate's id, or `last` for the newest"
 
@@ -92,7 +93,7 @@ class ResumeArguments(IdArguments):
 class ExtendArguments(IdArguments):
     """`extend`."""
 
-    input: ExtendInput = Field(description="what to go on with")
+    input: ExtendInput = Field(default=ExtendInput(), description="what to go on with")
     """What to go on with."""
 
 
@@ -126,10 +127,6 @@ ARGUMENTS: Final[Mapping[str, type[Input]]] = {
     "export": ExportArguments,
 }
 """The arguments' model by verb."""
-
-
-class CommandLineError(OptionError):
-    """The command line itself is wrong: exit status 2."""
 
 
 @dataclass(frozen=True)
@@ -265,4 +262,6 @@ def _value(model: type[Input], field: str, name: str, text: str) -> Any:
         return convert(text)
     except ValueError:
         what = "a whole number" if convert is int else "a number"
-        raise CommandLineError(f"--{name} {one_line(text, 60)!r} is not {what}", field=field) from None
+        raise CommandLineError(
+            f"--{name} {one_line(text, 60)!r} is not {what}", field=field
+        ) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,7 +25,7 @@ _HELP: Final = {option.key: option.help for option in OPTIONS}
 
 def _help(key: str, **more: Any) -> Any:
     """Return a field that may be left out, described as everywhere else."""
-    return Field(default=None, description=_HELP[key], **more)
+    return Field(default=None, description=_HELP.get(key), **more)
 
 
 class Input(BaseModel):
@@ -48,7 +48,8 @@ class SeatInput(Input):
     name: str = Field(description="1-40 characters, unique in the debate")
     """The seat's name."""
     model: str = Field(
-        default="scripted", description="provider and model; `agent status` lists what can be seated"
+        default="scripted",
+        description="provider and model; `agent status` lists what can sit",
     )
     """Provider and model."""
     persona: str | None = Field(default=None, description="its own system prompt")
@@ -102,15 +103,37 @@ class LimitsInput(Input):
     """What follows at a limit."""
 
 
+class ResearchInput(Input):
+    """What is to be looked up on the web before the debate; only the query goes out."""
+
+    query: str = Field(description="what to look up")
+    """What to look up."""
+    max_searches: int | None = Field(default=None, description="searches at most, 1-10 (4)")
+    """Searches at most."""
+    timeout_s: float | None = Field(default=None, description="seconds it may take (120)")
+    """Seconds it may take."""
+    model: str | None = Field(default=None, description="who searches")
+    """Who searches."""
+    effort: Literal["low", "medium", "high"] | None = Field(
+        default=None, description="reasoning effort"
+    )
+    """Reasoning effort."""
+    account: str | None = Field(default=None, description="a named account of the vendor's command")
+    """A named account."""
+
+
 class DebateInput(Input):
     """A debate: what `check` and `start` take, and `run` reads from a JSON file."""
 
     question: str = Field(description="what is to be decided, Markdown, 1-20,000 characters")
     """What is to be decided."""
     options: list[str] = Field(
-        default_factory=list, description="2-12 labels of at most 200 characters"
+        default_factory=list,
+        description="2-12 labels of at most 200 characters; without any it is a discussion",
     )
     """What can be chosen."""
+    kind: Literal["review", "discussion"] | None = _help("kind")
+    """The kind of debate; None: by the options."""
     known: list[str] | None = _help("known")
     """Facts that the person stated."""
     assumed: list[str] | None = _help("assumed")
@@ -133,6 +156,10 @@ class DebateInput(Input):
     """Who debates."""
     chairman: str | SeatInput | None = _help("chairman")
     """Who writes the verdict."""
+    observer: str | SeatInput | None = _help("observer")
+    """Who sums a discussion up."""
+    observer_prompt: str | None = _help("observer_prompt")
+    """What the observer is asked to write."""
     rounds: int | None = _help("rounds")
     """Critique rounds."""
     memory: str | None = _help("memory")
@@ -153,10 +180,22 @@ class DebateInput(Input):
     """How long another gate stays open."""
     loop_threshold: float | None = _help("loop_threshold")
     """Similarity that counts as a loop."""
+    tool_preview: int | None = _help("tool_preview")
+    """Characters of a tool's output that the others see."""
+    research: str | ResearchInput | None = _help("research")
+    """What to look up first."""
+    allow_limited_isolation: bool | None = _help("allow_limited_isolation")
+    """The person's consent to commands that can't be isolated."""
+    acknowledge_terms: list[str] | None = _help("acknowledge_terms")
+    """Vendors whose notice the person has read."""
     language: str | None = _help("language")
     """Language of the replies."""
     store: str | None = _help("store")
     """The store's path."""
+    record: str | None = _help("record")
+    """The file that keeps the debate to be run again."""
+    record_mode: Literal["once", "new", "none", "all"] | None = _help("record_mode")
+    """How the record is used."""
     durability: Literal["process", "power"] | None = _help("durability")
     """What an event survives."""
 
@@ -203,7 +242,7 @@ class ResumeInput(Input):
 class ExtendInput(Input):
     """What `extend` takes beside the id."""
 
-    prompt: str = Field(description="what to go on with")
+    prompt: str = Field(default="", description="the person's words: what to go on with")
     """What to go on with."""
     rounds: int | None = Field(default=None, description="further rounds (1)")
     """Further rounds."""
@@ -246,9 +285,7 @@ def parse_json(text: str | bytes) -> object:
     """
     size = len(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     if size > MAX_INPUT:
-        raise OptionError(
-            f"the input has {size:,} bytes; {MAX_INPUT:,} are allowed", field="input"
-        )
+        raise OptionError(f"the input has {size:,} bytes; {MAX_INPUT:,} are allowed", field="input")
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
@@ -266,7 +303,9 @@ def parse_json(text: str | bytes) -> object:
         ) from None
     except (RecursionError, ValueError) as exc:
         reason = "it is nested too deeply" if isinstance(exc, RecursionError) else str(exc)
-        raise OptionError(f"the input can't be read: {one_line(reason, 200)}", field="input") from None
+        raise OptionError(
+            f"the input can't be read: {one_line(reason, 200)}", field="input"
+        ) from None
     return data
 
 
@@ -305,8 +344,12 @@ def _explained(kind: type[Input], exc: ValidationError) -> OptionError:
         )
     if first["type"] == "missing":
         return OptionError(f"the input has no {where!r}, which is needed", field=where)
+    if first["type"] == "model_type":
+        return OptionError(f"{where} is an object; got {_shown(first['input'])}", field=where)
     message = first["msg"][:1].lower() + first["msg"][1:]
-    return OptionError(f"{one_line(where, 80)}: {message}; got {_shown(first['input'])}", field=where)
+    return OptionError(
+        f"{one_line(where, 80)}: {message}; got {_shown(first['input'])}", field=where
+    )
 
 
 def _is_branch(part: object) -> bool:
@@ -319,9 +362,17 @@ def _fields_at(kind: type[Input], path: Sequence[object]) -> list[str]:
     for part in path:
         if isinstance(part, str) and part in _MODELS:
             kind = _MODELS[part]
-        elif part in _NESTED:
-            kind = _NESTED[str(part)]
+        elif part in kind.model_fields:
+            kind = _model_in(kind.model_fields[str(part)].annotation) or kind
     return list(kind.model_fields)
+
+
+def _model_in(annotation: object) -> type[Input] | None:
+    """Return the model of ours that an annotation names, if any."""
+    if isinstance(annotation, type) and issubclass(annotation, Input):
+        return annotation
+    found = (_model_in(argument) for argument in get_args(annotation))
+    return next((model for model in found if model is not None), None)
 
 
 def _shown(value: object) -> str:
@@ -329,6 +380,5 @@ def _shown(value: object) -> str:
 
 
 _MODELS: Final[dict[str, type[Input]]] = {
-    model.__name__: model for model in (SeatInput, LimitsInput, GivenAnswer)
+    model.__name__: model for model in (SeatInput, LimitsInput, GivenAnswer, ResearchInput)
 }
-_NESTED: Final[dict[str, type[Input]]] = {"limits": LimitsInput, "answers": GivenAnswer}

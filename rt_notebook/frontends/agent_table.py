@@ -87,7 +87,7 @@ VERBS: Final = {
         ),
         AgentVerb(
             "extend",
-            "--id ID --input EXTENSION",
+            "--id ID [--input EXTENSION]",
             "Go on with a debate that is done: more rounds, then a new ending.",
             reads_only=False,
         ),

@@ -21,10 +21,11 @@ from rt_notebook.frontends.agent_debate import estimate_json, opening_of, spec_o
 from rt_notebook.frontends.agent_errors import error_json
 from rt_notebook.frontends.agent_guide import guide
 from rt_notebook.frontends.agent_next import Speech, described, follow_up
-from rt_notebook.frontends.agent_providers import providers_json, terms_json
+from rt_notebook.frontends.agent_providers import providers_json, seats_json, terms_json
 from rt_notebook.frontends.agent_schema import Input, debate_schema
 from rt_notebook.frontends.detach import log_of, start_detached
 from rt_notebook.store.log import DebateRow
+from rt_notebook.store.record import is_record
 
 AGENT: Final = "agent"
 """The source that the log names for what comes through these verbs."""
@@ -93,6 +94,7 @@ def _status(given: arguments.StatusArguments, caller: Caller) -> dict[str, Any]:
     }
     return {
         "providers": providers_json(given.refresh),
+        "seats": seats_json(),
         "terms": terms_json(),
         "defaults": defaults,
         "running": [_row(row) for row in rows if row.status in LIVE],
@@ -101,7 +103,8 @@ def _status(given: arguments.StatusArguments, caller: Caller) -> dict[str, Any]:
 
 def _check(given: arguments.DebateArguments, caller: Caller) -> dict[str, Any]:
     spec = spec_of(given.input)
-    found = session.check_spec(spec)
+    opening = opening_of(given.input, attended=True, source=AGENT)
+    found = session.check_opening(spec, opening)
     return {
         "kind": spec.kind,
         "title": spec.shown_title,
@@ -117,10 +120,10 @@ def _start(given: arguments.DebateArguments, caller: Caller) -> dict[str, Any]:
         raise OptionError("store: the input and --store name two; keep one", field="store")
     if caller.store:
         debate = debate.model_copy(update={"store": caller.store})
+    opening = opening_of(debate, attended=True, source=AGENT)
     # Checked here, so that a mistake costs no process.
-    session.check_spec(spec_of(debate))
-    store = opening_of(debate, attended=True, source=AGENT).store
-    place = None if store is None else str(store)
+    session.check_opening(spec_of(debate), opening)
+    place = None if opening.store is None else str(opening.store)
     order = {"do": "start", "input": debate.model_dump(exclude_unset=True), "source": AGENT}
     found = session.state(start_detached(order, place), place)
     return described(found, caller.speech, debate.store)
@@ -202,7 +205,8 @@ def _list(given: arguments.ListArguments, caller: Caller) -> dict[str, Any]:
 
 def _show(given: arguments.IdArguments, caller: Caller) -> dict[str, Any]:
     result = session.load(given.id, caller.place)
-    found = _told(session.state(result.id, caller.place), caller)
+    seen = result.state if is_record(given.id) else session.state(result.id, caller.place)
+    found = _told(seen, caller)
     return {**found, **shown(result)}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from rt_notebook import session
 from rt_notebook.config import (
     Config,
+    choose_research,
     choose_seats,
     load_config,
     resolve_chairman,
@@ -65,19 +66,29 @@ def debate_of_cell(shell: Any, options: LineOptions, body: str) -> CellDebate:
     store = options.store or defaults.pop("store", None)
     durability: Any = options.durability or defaults.pop("durability", "process")
     display = options.display if options.display is not None else defaults.pop("display", None)
-    for name in ("store", "durability", "display"):
+    mode = options.record_mode or defaults.pop("record_mode", None)
+    for name in ("store", "durability", "display", "record_mode"):
         defaults.pop(name, None)
+    settings = {
+        **defaults,
+        **options.settings(),
+        **_closer(kind, options, variables, config, seats),
+        "research": choose_research(options.research, filled.cell.research),
+    }
+    brief, limits = Brief(**filled.cell.brief_fields()), {**config.limits, **options.limits}
     spec = DebateSpec(
-        kind=kind,
-        brief=Brief(**filled.cell.brief_fields()),
-        seats=tuple(seats),
-        limits=Limits(**{**config.limits, **options.limits}),
-        **{**defaults, **options.settings(), **_closer(kind, options, variables, config, seats)},
+        kind=kind, brief=brief, seats=tuple(seats), limits=Limits(**limits), **settings
     )
-    estimate = session.check_spec(spec, filled.attached)
     background = options.background and not place.headless_kernel
-    opening = session.Opening(store, durability, attended=_attended(place, background))
-    confirm = _confirmation(
+    opening = session.Opening(
+        store,
+        durability,
+        attended=_attended(place, background),
+        record=options.record,
+        record_mode=mode,
+    )
+    estimate = session.check_opening(spec, opening, filled.attached)
+    confirm = confirmation(
         estimate, options.confirm_above, opening.attended and spec.unattended is not True
     )
 
@@ -93,7 +104,9 @@ def debate_of_cell(shell: Any, options: LineOptions, body: str) -> CellDebate:
             show_result=True,
         )
 
-    return CellDebate(spec, estimate, _notes(spec, filled.warnings, store), cell)
+    # A replay says what it said when it was recorded, and pays for nothing.
+    notes = _notes(spec, filled.warnings, store) if estimate.calls.max else filled.warnings
+    return CellDebate(spec, estimate, notes, cell)
 
 
 def kind_of(options: LineOptions, has_options: bool) -> Kind:
@@ -147,7 +160,7 @@ def _assigner(shell: Any, variable: str | None) -> Callable[[Any], None]:
     return assign
 
 
-def _confirmation(estimate: Estimate, above: float | None, attended: bool) -> str | None:
+def confirmation(estimate: Estimate, above: float | None, attended: bool) -> str | None:
     """Return the question to confirm, or None when none is needed.
 
     Raises:

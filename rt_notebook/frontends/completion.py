@@ -120,7 +120,7 @@ def _section(body: list[str], line: int, before: str) -> Found | None:
     fits = tuple(
         f"{name}:"
         for name in SECTIONS
-        if name.startswith(before.lower()) and name not in taken and name != "research"
+        if name.startswith(before.lower()) and name not in taken
     )
     return Found(before, fits) if fits else None
 

@@ -58,10 +58,24 @@ class CommonSettings(TypedDict, total=False):
     """Characters of a tool's output that the others see (500)."""
     language: str | None
     """Language of the replies; None: the question's."""
+    research: str | Mapping[str, Any] | None
+    """What to look up on the web first: the query, or a dict with query, max_searches, timeout_s,
+    model, effort and account."""
+    api_billing: bool
+    """True: commands are paid for by a key of the environment, not by their login."""
+    allow_limited_isolation: bool
+    """Consent to commands that can't be told to leave tools and settings alone."""
+    acknowledge_terms: Sequence[str]
+    """Vendors whose notice about their terms you have read, such as `antigravity`."""
     store: str | Path | None
     """Path of the store; None: the default store."""
     durability: Literal["process", "power"]
     """What an event survives: the death of the `process`, or of the `power`."""
+    record: str | Path | None
+    """The file that keeps the debate, so that it can be run again without a call."""
+    record_mode: Literal["once", "new", "none", "all"]
+    """`once`: replay a record that fits, record where there is none; `new`: make only the calls
+    that are missing; `none`: call nobody; `all`: record anew."""
     display: bool | None
     """Whether a live view is shown; None: where somebody can see it."""
 
@@ -101,9 +115,13 @@ class PythonDebate:
         self._store = given.pop("store", defaults.pop("store", None))
         self._durability = given.pop("durability", defaults.pop("durability", "process"))
         self._display = given.pop("display", defaults.pop("display", None))
+        self._record = given.pop("record", None)
+        self._record_mode = given.pop("record_mode", defaults.pop("record_mode", None))
         closer = self.closing_name
         named = _closer(given.pop(closer, None), closer, place, config, debating)
         limits = given.pop("limits", None) or Limits(**config.limits)
+        if "acknowledge_terms" in given:
+            given["acknowledge_terms"] = _vendors(given["acknowledge_terms"])
         self.spec = DebateSpec(
             kind=self.kind,
             brief=Brief(question=question, options=tuple(options), **fields),
@@ -136,8 +154,9 @@ class PythonDebate:
         Raises:
             SeatError: a seat can't be seated.
             LimitError: the least it needs breaks a limit.
+            RecordMismatchError: the record doesn't fit, and its mode doesn't allow to go on.
         """
-        return session.check_spec(self.spec)
+        return session.check_opening(self.spec, self._opening(attended=True))
 
     async def run(self, *, on_event: OnEvent | None = None) -> Result:
         """Run the debate and return its result; being cancelled interrupts it, resumable.
@@ -175,13 +194,30 @@ class PythonDebate:
         cell = self._cell(place, on_event, not place.headless_kernel, background=True)
         return start_background(cell, place)
 
+    def _opening(self, attended: bool) -> session.Opening:
+        return session.Opening(
+            self._store,
+            self._durability,
+            attended=attended,
+            record=self._record,
+            record_mode=self._record_mode,
+        )
+
     def _cell(
         self, place: Place, on_event: OnEvent | None, attended: bool, *, background: bool = False
     ) -> DebateCell:
-        opening = session.Opening(self._store, self._durability, attended=attended)
-        run = session.new_run(self.spec, opening)
+        run = session.new_run(self.spec, self._opening(attended))
         hear(run, on_event)
         return cell_for(run, place, display=self._display, background=background)
+
+
+def _vendors(given: object) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise OptionError(
+            "acknowledge_terms: a list is expected, such as acknowledge_terms=['antigravity']",
+            option="acknowledge_terms",
+        )
+    return tuple(given)
 
 
 def _seats(seats: Sequence[Seat | str] | None, place: Place, config: Config) -> list[Seat]:

@@ -27,9 +27,10 @@ from rt_notebook import session
 from rt_notebook.domain.events import Event
 from rt_notebook.domain.state import State
 from rt_notebook.engine.runner import runner
-from rt_notebook.errors import RoundtableError, RunError, UsageError, one_line
+from rt_notebook.errors import RoundtableError, StoreError, one_line
+from rt_notebook.extending import Extending, extend_run
 from rt_notebook.frontends.agent_debate import opening_of, spec_of
-from rt_notebook.frontends.agent_errors import error_of, error_json
+from rt_notebook.frontends.agent_errors import error_json, error_of
 from rt_notebook.frontends.agent_schema import DebateInput, read_input
 from rt_notebook.running import DebateRun
 from rt_notebook.store import store_path
@@ -43,7 +44,8 @@ LOGS: Final = "logs"
 _MODULE: Final = "rt_notebook.frontends.detach"
 _TAIL: Final = 400
 
-logger = logging.getLogger(__name__)
+# Not `__name__`: in the runner that is `__main__`.
+logger = logging.getLogger(_MODULE)
 
 
 def start_detached(order: Mapping[str, Any], store: str | None) -> str:
@@ -58,7 +60,7 @@ def start_detached(order: Mapping[str, Any], store: str | None) -> str:
     """
     log = _new_log(store)
     with log.open("ab") as errors:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - this interpreter, no shell
             # -P: a module of the folder in which this is called is no module of ours.
             [sys.executable, "-P", "-m", _MODULE, str(log)],
             stdin=subprocess.PIPE,
@@ -85,11 +87,12 @@ def log_of(debate: str, store: str | None) -> Path:
 def _new_log(store: str | None) -> Path:
     folder = store_path(store).parent / LOGS
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         path = folder / f"starting-{os.getpid()}-{os.urandom(4).hex()}.log"
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as exc:
-        raise RunError(
+        raise StoreError(
             f"the runner's log can't be written in {folder}: {exc.strerror}; nothing was started"
         ) from None
     return path
@@ -97,9 +100,7 @@ def _new_log(store: str | None) -> Path:
 
 def _own_session() -> dict[str, Any]:
     if sys.platform == "win32":
-        return {
-            "creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
-        }
+        return {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     return {"start_new_session": True}
 
 
@@ -114,8 +115,8 @@ def _first_word(process: subprocess.Popen[bytes], order: bytes) -> dict[str, Any
     lines: list[bytes] = []
 
     def talk() -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
+        if process.stdin is None or process.stdout is None:
+            return
         with contextlib.suppress(OSError), process.stdin as stdin:  # it may have died at once
             stdin.write(order)
         with process.stdout as stdout:
@@ -187,11 +188,7 @@ def _verdict(order: Mapping[str, Any]) -> DebateRun:
 
 
 def _extend(order: Mapping[str, Any]) -> DebateRun:
-    extend = getattr(session, "extend_run", None)
-    if extend is None:
-        raise UsageError("extend isn't available in this version")
-    run: DebateRun = extend(order["id"], _opening(order), **order["extension"])
-    return run
+    return extend_run(order["id"], Extending(**order["extension"]), _opening(order))
 
 
 def _opening(order: Mapping[str, Any]) -> session.Opening:
@@ -220,6 +217,8 @@ def _drive(run: DebateRun, log: Path) -> int:
         if not first.is_set():
             _tell(error_json(exc))
         return 1
+    if not first.is_set():  # a replay of what the store has already
+        _tell({"id": run.id})
     logger.info("debate %s is %s", run.id, run.fold.status)
     return 0
 

@@ -14,7 +14,6 @@ Owns what is exported and under which names; how files get there whole or not at
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import unicodedata
@@ -25,21 +24,18 @@ from typing import Final
 
 from rt_notebook.analysis.result import Result
 from rt_notebook.analysis.table_files import table_files
-from rt_notebook.domain.events import Event, encode_body
+from rt_notebook.domain.events import Event
+from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
 from rt_notebook.errors import OptionError, one_line
 from rt_notebook.frontends.export_files import place_files
 from rt_notebook.rendering.decision_record import decision_record, record_title
 from rt_notebook.rendering.full_transcript import full_transcript
 from rt_notebook.rendering.page import report_page
+from rt_notebook.store.record import record_text
 
 _SLUG_LIMIT: Final = 60
 _NO_SLUG: Final = "debate"
-# JSON lets these stand as they are, but a terminal obeys some and an editor hides others.
-_ACTING: Final = re.compile(
-    "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\U000e0000-\U000e0fff]"
-)
 
 
 def export(result: Result, folder: str | os.PathLike[str]) -> list[Path]:
@@ -100,18 +96,9 @@ def slug(title: str) -> str:
 
 
 def event_lines(events: Iterable[Event], revision: int) -> str:
-    """Return the log up to a revision, one canonical JSON object per line, keys sorted.
-
-    Characters that a terminal obeys or an editor hides stand as JSON escapes.
-    """
-    return "".join(_event_line(event) for event in events if event.seq <= revision)
-
-
-def _event_line(event: Event) -> str:
-    # By way of the log's own encoding, so that an event from memory gives the line of a stored one.
-    data = {**event._asdict(), "body": json.loads(encode_body(event.body))}
-    line = json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return _ACTING.sub(lambda found: json.dumps(found[0])[1:-1], line) + "\n"
+    """Return the log up to a revision as a record has it, which `show` and replays take."""
+    kept = [event for event in events if event.seq <= revision]
+    return record_text(kept, DebateSpec.model_validate(kept[0].body["spec"])) if kept else ""
 
 
 def _utf8(text: str) -> bytes:

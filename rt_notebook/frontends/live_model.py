@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rt_notebook.domain.events import Event
+from rt_notebook.domain.research import RESEARCH
 from rt_notebook.domain.snapshot import limits_json
 from rt_notebook.domain.state import State
-from rt_notebook.domain.turn import VERDICT, Turn
+from rt_notebook.domain.turn import CLOSING_PURPOSES, Turn
 from rt_notebook.frontends import live_parts as parts
+from rt_notebook.frontends import live_talk as talk
 from rt_notebook.frontends.live_parts import Message
-from rt_notebook.rendering.plain import clip, one_line, plain
+from rt_notebook.rendering.plain import one_line
 
 
 def message_for(event: Event, state: State) -> list[Message]:
@@ -28,6 +30,8 @@ def message_for(event: Event, state: State) -> list[Message]:
     """
     maker = _MAKERS.get(event.kind)
     messages = maker(event, state) if maker is not None else []
+    if state.discusses and event.kind in _TALK_CHANGES:
+        messages.append(talk.talk(state))
     if event.kind in _WITH_PROGRESS:
         messages.append(progress(state))
     return messages
@@ -36,7 +40,9 @@ def message_for(event: Event, state: State) -> list[Message]:
 def messages_so_far(state: State) -> list[Message]:
     """Return what a view needs that is made in the middle of a debate, such as after a resume."""
     messages = [parts.header(state, state.updated_at)]
-    for number in range(len(state.turns)):
+    if state.discusses:
+        messages += talk.so_far(state)
+    for number in () if state.discusses else state.numbers:
         messages.append({"type": "round", "round": number, "rounds": state.rounds})
         messages += [message for turn in state.turns_of(number) for message in _turn(turn, state)]
         for gate in (gate for gate in state.gates if gate.round == number):
@@ -45,7 +51,7 @@ def messages_so_far(state: State) -> list[Message]:
             if gate is state.gate:
                 messages.append(parts.gate_open(gate, state))
     if state.verdict_status in ("ready", "failed"):
-        messages.append(parts.verdict(state, state.updated_at))
+        messages.append(_ending(state, state.updated_at))
     messages.append(progress(state))
     return messages
 
@@ -53,10 +59,11 @@ def messages_so_far(state: State) -> list[Message]:
 def progress(state: State) -> Message:
     """Return how far the debate is and what it has used."""
     seats = len(state.spec.seats)
-    done = seats * max(0, state.round)
+    before = state.numbers.start
+    done = seats * max(0, state.round - before)
     if 0 <= state.round < len(state.turns):
         done += sum(turn.final for turn in state.turns[state.round].values())
-    total = seats * (state.rounds + 1) + 1
+    total = seats * (state.rounds + 1 - before) + 1
     fraction = 1.0 if not state.live else min(done, total - 1) / total
     if state.status == "verdict":
         fraction = (total - 1) / total
@@ -86,18 +93,25 @@ def _round_started(event: Event, state: State) -> list[Message]:
 
 def _call_started(event: Event, state: State) -> list[Message]:
     call = state.calls[event.body["call"]]
-    return [] if call.purpose == VERDICT else [parts.asked(call, state)]
+    aside = call.purpose == RESEARCH or call.purpose in CLOSING_PURPOSES
+    return [] if aside else [parts.asked(call, state)]
 
 
 def _reply_read(event: Event, state: State) -> list[Message]:
-    return [parts.reply(state.turns[event.body["round"]][event.body["seat"]], state)]
+    turn = state.turns[event.body["round"]][event.body["seat"]]
+    return [talk.speech(turn, state) if state.discusses else parts.reply(turn, state)]
 
 
 def _call_failed(event: Event, state: State) -> list[Message]:
     call = state.calls[event.body["call"]]
-    if call.purpose == VERDICT:
-        return [_notice(event, f"The chairman's call failed ({call.error}).", "warning")]
+    if call.purpose == RESEARCH:
+        return []
+    if call.purpose in CLOSING_PURPOSES:
+        who = state.spec.closing_name
+        return [_notice(event, f"The {who}'s call failed ({call.error}).", "warning")]
     turn = state.turns[call.round][call.seat]
+    if state.discusses:
+        return talk.skipped(call, turn, state)
     if turn.final and turn.reply is not None:  # the repair failed: its first reply stays
         message = parts.reply(turn, state)
         message.setdefault("errors", []).append(f"the second try failed ({call.error})")
@@ -115,6 +129,20 @@ def _turn(turn: Turn, state: State) -> list[Message]:
     return [
         parts.asked(last, state) if last.outcome == "running" else parts.failed(last, turn, state)
     ]
+
+
+def _research_started(event: Event, state: State) -> list[Message]:
+    return [_notice(event, f"Looking up on the web: {one_line(event.body['query'], 200)}")]
+
+
+def _research_finished(event: Event, state: State) -> list[Message]:
+    found, searches = len(event.body["sources"]), event.body.get("searches") or 0
+    return [_notice(event, f"Found {found} sources in {searches} searches; every seat gets them.")]
+
+
+def _research_failed(event: Event, state: State) -> list[Message]:
+    why = one_line(str(event.body.get("message") or event.body["error"]), 300)
+    return [_notice(event, f"Research failed: {why}; it goes on without sources.", "warning")]
 
 
 def _gate_opened(event: Event, state: State) -> list[Message]:
@@ -158,7 +186,9 @@ def _loop(event: Event, state: State) -> list[Message]:
 
 def _limit_reached(event: Event, state: State) -> list[Message]:
     body = event.body
-    goes = "the debate pauses" if state.spec.limits.on_limit == "pause" else "on to the verdict"
+    goes = f"on to the {state.spec.ending_name}"
+    if state.spec.limits.on_limit == "pause":
+        goes = "the debate pauses"
     used = f"{body['used']:g} of {body['bound']:g} used" if body.get("used") is not None else ""
     text = f"Limit {body['limit']} reached{f' ({used})' if used else ''}: {goes}."
     return [_notice(event, text, "warning")]
@@ -166,7 +196,8 @@ def _limit_reached(event: Event, state: State) -> list[Message]:
 
 def _finish_asked(event: Event, state: State) -> list[Message]:
     agent = event.body.get("source") == "agent"
-    asked = "An agent asked for the verdict" if agent else "The verdict was asked for"
+    ending = state.spec.ending_name
+    asked = f"An agent asked for the {ending}" if agent else f"The {ending} was asked for"
     return [_notice(event, f"{asked}: the discussion ends here.")]
 
 
@@ -180,26 +211,27 @@ def _resumed(event: Event, state: State) -> list[Message]:
 
 
 def _interjection(event: Event, state: State) -> list[Message]:
-    text = clip(plain(event.body["text"]))[0]
-    source = event.body.get("source", "person")
-    return [{"type": "note", "source": source, "text": text, "at": event.at}]
+    return [talk.words(state.notes[-1], event.at)]
 
 
 def _verdict_started(event: Event, state: State) -> list[Message]:
-    by = state.spec.chairman
-    return [
-        {
-            "type": "verdict",
-            "state": "started",
-            "by": state.chairman_name,
-            "model": one_line(by.model, 80) if by else "scripted",
-            "at": event.at,
-        }
-    ]
+    started: Message = {
+        "type": "verdict",
+        "word": state.spec.ending_name.capitalize(),
+        "state": "started",
+        "by": state.chairman_name,
+        "model": one_line(state.closing_seat.model, 80),
+        "at": event.at,
+    }
+    return [started]
 
 
 def _verdict_told(event: Event, state: State) -> list[Message]:
-    return [parts.verdict(state, event.at)]
+    return [_ending(state, event.at)]
+
+
+def _ending(state: State, at: int) -> Message:
+    return talk.summary(state, at) if state.discusses else parts.verdict(state, at)
 
 
 def _concluded(event: Event, state: State) -> list[Message]:
@@ -240,12 +272,15 @@ _ENDINGS: Final[Mapping[str, str]] = {
 _WITH_PROGRESS: Final = frozenset(
     {
         *("created", "round_started", "reply_read", "repaired", "call_failed", "verdict_started"),
-        *("verdict_written", "verdict_failed", "interrupted", "resumed", "concluded"),
+        *("verdict_written", "verdict_failed", "interrupted", "resumed", "extended", "concluded"),
     }
 )
 
 _MAKERS: Final[Mapping[str, Callable[[Event, State], list[Message]]]] = {
     "created": _created,
+    "research_started": _research_started,
+    "research_finished": _research_finished,
+    "research_failed": _research_failed,
     "round_started": _round_started,
     "call_started": _call_started,
     "call_failed": _call_failed,
@@ -267,5 +302,9 @@ _MAKERS: Final[Mapping[str, Callable[[Event, State], list[Message]]]] = {
     "stop_asked": _stop_asked,
     "interrupted": _interrupted,
     "resumed": _resumed,
+    "extended": talk.extended,
     "concluded": _concluded,
 }
+_TALK_CHANGES: Final = frozenset(
+    {"created", "resumed", "extended", "verdict_started", "interrupted", "concluded"}
+)

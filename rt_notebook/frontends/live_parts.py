@@ -36,9 +36,9 @@ def header(state: State, at: int) -> Message:
     """Return what stands above the replies; `at`: when the clock began, milliseconds since 1970."""
     spec = state.spec
     colors = seat_colors(spec)
-    chairman = spec.chairman
     return {
         "type": "header",
+        "kind": spec.kind,
         "id": state.id,
         "title": one_line(spec.shown_title),
         "question": plain(spec.brief.question),
@@ -58,7 +58,7 @@ def header(state: State, at: int) -> Message:
         ],
         "chairman": {
             "name": state.chairman_name,
-            "model": one_line(chairman.model, 80) if chairman else "scripted",
+            "model": one_line(state.closing_seat.model, 80),
         },
         "banner": _banner(spec),
         "vendors": vendors(spec),
@@ -71,7 +71,7 @@ def header(state: State, at: int) -> Message:
 
 def vendors(spec: DebateSpec) -> list[str]:
     """Return who receives the brief, apart from scripts, own code and people."""
-    seats = [*spec.seats, *([spec.chairman] if spec.chairman else [])]
+    seats = [*spec.seats, *([spec.closer] if spec.closer else [])]
     return sorted({seat.vendor for seat in seats} - _NOBODY)
 
 
@@ -130,7 +130,7 @@ def reply(turn: Turn, state: State) -> Message:
             message[name] = points[:20]
     if read.question:
         message["question"] = _part(read.question, text)
-    took = _took_ms(turn)
+    took = took_ms(turn)
     return {**message, "took_ms": took} if took is not None else message
 
 
@@ -154,7 +154,8 @@ def _says_none(point: str) -> bool:
     return point.strip().rstrip(".").casefold() in _EMPTY
 
 
-def _took_ms(turn: Turn) -> int | None:
+def took_ms(turn: Turn) -> int | None:
+    """Return how long a turn took from its first call to the end of its last; None under way."""
     calls = turn.calls
     if not calls or calls[-1].finished_at is None:
         return None
@@ -269,9 +270,10 @@ def _joined(pair: str) -> bool:
 
 def verdict(state: State, at: int) -> Message:
     """Return the chairman's words, or only what failed: nothing else stands in for them."""
-    model = state.spec.chairman.model if state.spec.chairman else "scripted"
+    model = state.closing_seat.model
     message: Message = {
         "type": "verdict",
+        "word": "Verdict",
         "state": "ready" if state.verdict_status == "ready" else "failed",
         "by": state.chairman_name,
         "model": one_line(model, 80),

@@ -26,6 +26,7 @@ from rt_notebook.domain.state import State
 from rt_notebook.frontends.control import Control
 from rt_notebook.frontends.gate_form import ConfirmForm, GateForm
 from rt_notebook.frontends.gate_form_base import Form
+from rt_notebook.frontends.gate_form_talk import SpeechForm, TalkForm
 from rt_notebook.frontends.gate_form_turn import TurnForm
 from rt_notebook.frontends.gate_words import plain_gate
 from rt_notebook.frontends.live_model import message_for, messages_so_far
@@ -73,6 +74,8 @@ class LiveView:
         """Names the view in the page."""
         self.form: GateForm | None = None
         """The open gate's form."""
+        self.talk: TalkForm | None = None
+        """The form for a word to the seats of a discussion, while it can be said."""
         self.confirmation: ConfirmForm | None = None
         """The form that asks whether to start, while it is open."""
         self.turn_forms: dict[tuple[int, str, int | None], TurnForm] = {}
@@ -91,6 +94,7 @@ class LiveView:
         self._serial = 0
         self._introduced = False
         self._finished = False
+        self._talks = False
         self._options: list[str] = []
         self._seats: list[str] = []
         self._accepted = ""
@@ -151,6 +155,7 @@ class LiveView:
         messages: list[Message] = []
         if not self._introduced:
             self._introduced = True
+            self._talks = state.discusses
             self._options = list(state.spec.brief.options)
             self._seats = [seat.name for seat in state.spec.seats]
             if event.kind != "created":
@@ -248,6 +253,8 @@ class LiveView:
             for message in batch:
                 if message["type"] == "gate":
                     self._follow_gate(message)
+                elif message["type"] == "talk":
+                    self._follow_talk(message["state"] == "open")
                 elif message["type"] == "concluded":
                     self._drop_forms()
 
@@ -271,6 +278,18 @@ class LiveView:
         elif gate["state"] == "closed":
             self._give_back(form.drafts())
             self._drop_gate_form()
+
+    def _follow_talk(self, opened: bool) -> None:
+        form, self.talk = self.talk, None
+        if opened:
+            self.talk = form or TalkForm(
+                self._control, uid=self.uid, serial=self._number(), tell=self._tell
+            )
+            self._fill_slot()
+        elif form is not None:
+            self._give_back(form.drafts())
+            self._fill_slot()
+            form.close()
 
     def _give_back(self, drafts: Iterable[str]) -> None:
         """Show what a person typed and nobody got, so that it isn't lost."""
@@ -296,7 +315,8 @@ class LiveView:
 
     def _turn_form(self, turn: TurnPart) -> TurnForm:
         others = [name for name in self._seats if name != turn.seat]
-        return TurnForm(
+        make = SpeechForm if self._talks else TurnForm
+        return make(
             turn, self._options, others, self._control,
             uid=self.uid, serial=self._number(), tell=self._tell,
         )  # fmt: skip
@@ -316,7 +336,7 @@ class LiveView:
         self._slot.children = [form.box for form in self._forms() if form is not None]
 
     def _forms(self) -> list[Form | None]:
-        return [self.confirmation, self.form, *self.turn_forms.values()]
+        return [self.confirmation, self.form, *self.turn_forms.values(), self.talk]
 
     def _show_confirmation(self, text: str, decide: Callable[[bool], None]) -> None:
         with self._touching:
@@ -343,6 +363,7 @@ class LiveView:
     def _drop_forms(self) -> None:
         self._hide_confirmation()
         self._drop_gate_form()
+        self._follow_talk(False)
         forms, self.turn_forms = self.turn_forms, {}
         self._fill_slot()
         for form in forms.values():

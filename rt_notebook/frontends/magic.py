@@ -85,8 +85,11 @@ def prepare(shell: Any, line: str, body: str) -> DebateCell | None:
 
 
 def _overview() -> Any:
+    from rt_notebook import session
     from rt_notebook.frontends.api import debates
 
+    for line in session.running_lines():
+        print(line)
     frame = debates(limit=10)
     if frame.empty:
         print("No debate yet. Start one with %%roundtable; %%roundtable --help says how.")
@@ -123,16 +126,16 @@ def _answer(shell: Any, command: Command) -> Any:
 
     seat, text = command.options.get("seat"), command.options.get("text")
     round = number(command, "round")
-    if round is None:
+    run = session.control_of(command.id)
+    if round is None and (seat is not None or run.state().kind != "discussion"):
         raise OptionError(
             "%roundtable answer needs --round N: the round the answer is for", option="round"
         )
-    run = session.control_of(command.id)
     if (seat is None) != (text is None):
         raise OptionError(
             "%roundtable answer: --seat and --text belong together: a human seat's reply"
         )
-    if seat is not None and text is not None:
+    if seat is not None and text is not None and round is not None:
         return run.take_turn(round=round, seat=seat, text=text)
     return run.answer(command.answers, message=command.options.get("message"), round=round)
 
@@ -177,6 +180,25 @@ def _verdict(shell: Any, command: Command) -> None:
 
     models = functions_of(shell, session.load(command.id).id)
     _run(shell, lambda opening: session.verdict_run(command.id, opening, models))
+
+
+def _extend(shell: Any, command: Command) -> None:
+    from rt_notebook import session
+    from rt_notebook.extending import Extending, extend_run
+    from rt_notebook.frontends.cell_debate import functions_of
+
+    old = session.load(command.id)
+    given = command.options
+    seats = given.get("seats")
+    more = Extending(
+        command.prompt,
+        number(command, "rounds") if "rounds" in given else 1,
+        given.get("mode"),
+        given.get("observer-prompt"),
+        tuple(name.strip() for name in seats.split(",")) if seats else None,
+    )
+    models = functions_of(shell, old.id)
+    _run(shell, lambda opening: extend_run(old.id, more, opening, models=models))
 
 
 def _run(shell: Any, make: Any) -> None:
@@ -226,6 +248,12 @@ def _seats(shell: Any, command: Command) -> Any:
     return seats()
 
 
+def _doctor(shell: Any, command: Command) -> Any:
+    from rt_notebook.frontends.doctor import doctor
+
+    return doctor(live="live" in command.options)
+
+
 def _config(shell: Any, command: Command) -> None:
     from rt_notebook.config import load_config
 
@@ -251,10 +279,12 @@ _DO = {
     "stop": _stop,
     "resume": _resume,
     "verdict": _verdict,
+    "extend": _extend,
     "export": _export,
     "form": _form,
     "delete": _delete,
     "seats": _seats,
+    "doctor": _doctor,
     "config": _config,
     "help": _help,
 }

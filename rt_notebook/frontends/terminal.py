@@ -28,6 +28,7 @@ from rt_notebook.frontends import live_parts as parts
 from rt_notebook.frontends.gate_words import plain_gate, turn_heading
 from rt_notebook.frontends.live_model import message_for, progress
 from rt_notebook.frontends.live_parts import Message
+from rt_notebook.frontends.live_talk import so_far
 from rt_notebook.frontends.terminal_dialogues import ConfirmDialogue, Dialogues, GateDialogue
 from rt_notebook.frontends.terminal_lines import Transcript, hanging, rule
 from rt_notebook.frontends.terminal_screen import Screen
@@ -165,7 +166,13 @@ class TerminalView:
         others = [shown.get(seat.name, seat.name) for seat in spec.seats if seat.name != turn.seat]
         chairs = turn.seat not in [seat.name for seat in spec.seats]
         dialogue = TurnDialogue(
-            turn, spec.brief.options, others, self._screen, self._run, chairs=chairs
+            turn,
+            spec.brief.options,
+            others,
+            self._screen,
+            self._run,
+            chairs=chairs,
+            speaks=self._run.fold.discusses,
         )
         self._dialogues.open(key, dialogue)
 
@@ -222,6 +229,8 @@ def _so_far(state: State, at: int) -> list[Message]:
         for name, position in state.positions.items()
     ]
     standing: Message = {"type": "standing", "positions": positions}
+    if state.discusses:
+        return [parts.header(state, at), progress(state), *so_far(state)]
     return [parts.header(state, at), progress(state), *([standing] if positions else [])]
 
 

@@ -191,6 +191,15 @@ class Transcript:
             return lines + (hanging([(_INDENT, None)], text, width) if text else [])
         return lines + self._points(message, width)
 
+    def _speech(self, message: Message, width: int) -> list[Text]:
+        took = f"{message['took_ms'] / 1000:.1f} s" if "took_ms" in message else ""
+        lines = flow([self.name(message["seat"]), (took, DIM)], width)
+        lines += [Text(row) for row in wrap(plain(message["text"]), width, _INDENT)]
+        for tool in message["tools"]:
+            used = one_line(tool["preview"], _EXCERPT)
+            lines += hanging([(_INDENT, None), (f"- {tool['name']}  ", DIM)], used, width)
+        return lines
+
     def _points(self, message: Message, width: int) -> list[Text]:
         lines: list[Text] = []
         if message.get("agree_with"):
@@ -210,6 +219,8 @@ class Transcript:
             why += f" (again in {message['retry_in_s']:.0f} s)"
         elif message.get("down"):
             why += " (not asked again until the debate is resumed)"
+        elif message.get("next"):
+            why += f" ({message['next']})"
         return hanging([self.name(message["seat"]), ("  failed  ", WARN)], why, width)
 
     def _gate(self, message: Message, width: int) -> list[Text]:
@@ -231,9 +242,13 @@ class Transcript:
     def _verdict(self, message: Message, width: int) -> list[Text]:
         by = f"{one_line(message['by'], 60)} ({one_line(message['model'], 60)})"
         if message["state"] == "started":
-            return [Text(""), rule("Verdict", width, self._used), *hanging([_ASKING], by, width)]
+            title = rule(message["word"], width, self._used)
+            return [Text(""), title, *hanging([_ASKING], by, width)]
         if message["state"] == "failed":
-            return hanging([("the verdict failed  ", WARN)], message["message"], width)
+            failed = f"the {message['word'].lower()} failed  "
+            return hanging([(failed, WARN)], message["message"], width)
+        if "text" in message:
+            return [Text(row) for row in wrap(plain(message["text"]), width, _INDENT)]
         return flow([("verdict", BOLD), self._chip(message), (f"by {by}", DIM)], width)
 
     def _concluded(self, message: Message, width: int) -> list[Text]:
@@ -248,6 +263,7 @@ class Transcript:
         "round": _round,
         "asked": _asked,
         "reply": _reply,
+        "speech": _speech,
         "failed": _failed,
         "gate": _gate,
         "notice": _notice,

@@ -46,6 +46,7 @@ class TurnDialogue(Dialogue):
         options: the brief's labels, in order.
         others: the other seats' names as this seat sees them.
         chairs: True when a verdict is asked for, not a reply.
+        speaks: True in a discussion, where any words will do.
         terminal: where it is asked.
         control: gets the reply.
     """
@@ -59,13 +60,15 @@ class TurnDialogue(Dialogue):
         control: Control,
         *,
         chairs: bool = False,
+        speaks: bool = False,
     ) -> None:
         super().__init__(terminal, control)
         self.turn = turn
         """The turn it is for."""
         self.texts: dict[str, str] = {}
         """What was typed so far, by prompt."""
-        self._options, self._others, self._chairs = list(options), list(others), chairs
+        self._options, self._others = list(options), list(others)
+        self._ask = self._lines if speaks else self._verdict if chairs else self._reply
         self._whole = ""
 
     def closes_at(self) -> int | None:
@@ -82,7 +85,7 @@ class TurnDialogue(Dialogue):
         await self.terminal.say([Text(""), rule(turn_heading(self.turn), self.terminal.width)])
         await self._show_prompt()
         while True:
-            text = await (self._verdict() if self._chairs else self._reply())
+            text = await self._ask()
             give = partial(
                 self.control.take_turn, round=self.turn.round, seat=self.turn.seat, text=text
             )

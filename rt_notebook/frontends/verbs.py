@@ -31,12 +31,14 @@ class Verb:
     """True when `q1='…'` may follow."""
     folder: bool = False
     """True when a folder has to follow the id."""
+    prompt: bool = False
+    """True when words may follow the id."""
 
 
 VERBS: Final = {
     verb.name: verb
     for verb in (
-        Verb("status", "[ID]", "the state of a debate, or of all that run here"),
+        Verb("status", "[ID]", "the state of a debate"),
         Verb("show", "[ID]", "the result of a debate; `r = %roundtable show ID` keeps it"),
         Verb(
             "list",
@@ -47,8 +49,9 @@ VERBS: Final = {
         Verb("wait", "[ID] [--seconds N]", "block until there is something to do", ("seconds",)),
         Verb(
             "answer",
-            "ID --round N q1='…' [--message '…'] [--seat NAME --text '…']",
-            "answer an open gate, or give a human seat's reply",
+            "ID [--round N] q1='…' [--message '…'] [--seat NAME --text '…']",
+            "answer an open gate, say a word in a discussion (--message alone), or give a human "
+            "seat's reply",
             ("round", "message", "seat", "text"),
             needs_id=True,
             answers=True,
@@ -68,7 +71,15 @@ VERBS: Final = {
             "go on with an interrupted, failed or paused debate",
             ("max-calls", "max-tokens", "max-cost", "max-minutes"),
         ),
-        Verb("verdict", "[ID]", "ask the chairman again from the saved replies"),
+        Verb("verdict", "[ID]", "ask the chairman or observer again from the saved replies"),
+        Verb(
+            "extend",
+            "ID [--rounds N] [--mode continue|new] [--observer-prompt '…'] ['PROMPT']",
+            "add rounds to a debate that is done, then a new verdict or summary",
+            ("rounds", "mode", "observer-prompt", "seats"),
+            needs_id=True,
+            prompt=True,
+        ),
         Verb(
             "export",
             "ID DIR",
@@ -79,6 +90,7 @@ VERBS: Final = {
         Verb("form", "[ID]", "show a background debate's form here"),
         Verb("delete", "ID", "delete a debate for good", needs_id=True),
         Verb("seats", "", "the seats that can be named here, a data frame"),
+        Verb("doctor", "[--live]", "what can be used here, why not, what to do", ("live!",)),
         Verb("config", "", "the files that are read, and what they say"),
         Verb("help", "", "this list"),
     )
@@ -100,6 +112,8 @@ class Command:
     """Answers by question id."""
     folder: str = ""
     """The folder behind the id; empty unless the verb takes one."""
+    prompt: str = ""
+    """The words behind the id; empty unless the verb takes some."""
 
 
 def read_verb(line: str) -> Command | None:
@@ -122,6 +136,9 @@ def read_verb(line: str) -> Command | None:
     ids = _take_words(command, words[1:])
     if verb.folder:
         command.folder = _take_folder(verb, ids)
+    if verb.prompt:
+        command.prompt = " ".join(ids[1:])
+        del ids[1:]
     if len(ids) > 1:
         raise OptionError(
             f"%roundtable {name}: {ids[1]!r} is one word too many; form: {name} {verb.usage}"
@@ -209,8 +226,13 @@ def _take_words(command: Command, words: list[str]) -> list[str]:
 
 def _take_option(command: Command, word: str, queue: list[str]) -> None:
     name, given, value = word[2:].partition("=")
-    if name not in command.verb.options:
-        known = [f"--{option}" for option in command.verb.options]
+    if f"{name}!" in command.verb.options:
+        if given:
+            raise OptionError(f"--{name} takes no value, got {value[:60]!r}", option=name)
+        command.options[name] = ""
+        return
+    if name not in command.verb.options or name.endswith("!"):
+        known = [f"--{option.removesuffix('!')}" for option in command.verb.options]
         raise OptionError(
             f"%roundtable {command.verb.name} has no option --{name}{nearest('--' + name, known)}",
             option=name,

@@ -26,7 +26,7 @@ STATIC: Final = Path(__file__).parent / "static"
 Message = dict[str, Any]
 
 _ONCE: Final = frozenset({"header", "progress"})
-_TURN: Final = frozenset({"asked", "reply", "failed"})
+_TURN: Final = frozenset({"asked", "reply", "failed", "speech"})
 
 
 class Transcript(anywidget.AnyWidget):

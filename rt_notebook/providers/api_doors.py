@@ -118,6 +118,17 @@ def is_api(prefix: str) -> bool:
     return prefix in PREFIXES or prefix in _BY_COMMAND
 
 
+def has_key(vendor: str, named: str | None = None) -> bool:
+    """Return whether the environment holds a key for a vendor's seat.
+
+    Args:
+        vendor: the model string's prefix.
+        named: the variable that holds it; None: the vendor's usual ones.
+    """
+    usual = KEY_VARIABLES.get(vendor, OPTIONAL_KEYS.get(vendor, ()))
+    return any(os.environ.get(name, "").strip() for name in ((named,) if named else usual))
+
+
 def open_door(
     model: str,
     *,

@@ -73,14 +73,15 @@ class Line:
         await self._vendor.__aexit__(None, None, None)
 
 
-def check_model(door: Door) -> None:
-    """Check that a model can be made; nothing is called.
+def check_model(door: Door) -> Model:
+    """Return a model, made only to see that it can be; nothing is called.
 
     Raises:
         SeatError: it can't.
     """
     name = f"{_KINDS.get(door.vendor, door.vendor)}:{door.model}"
-    _explained(lambda: infer_model(name, lambda _: _vendor(door)), door)
+    model: Model = _explained(lambda: infer_model(name, lambda _: _vendor(door)), door)
+    return model
 
 
 def settings_of(call: Call, model: Model, door: Door) -> ModelSettings:

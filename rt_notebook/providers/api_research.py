@@ -15,28 +15,23 @@ from pydantic_ai.messages import (
     TextPart,
     WebCitationSource,
 )
-from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.native_tools import WebSearchTool
 from pydantic_ai.settings import ModelSettings
 
 from rt_notebook.errors import CallError, SeatError
 from rt_notebook.providers.api_calls import checked_text, prompt_of, stream_response
 from rt_notebook.providers.api_doors import Door
-from rt_notebook.providers.api_models import Line, settings_of
+from rt_notebook.providers.api_models import Line, check_model, settings_of
 from rt_notebook.providers.api_usage import usage_of
 from rt_notebook.providers.base import Call, Message, Progress
-from rt_notebook.providers.research import Research, Source, Sources, research_prompt
+from rt_notebook.providers.research import Found, Source, Sources, research_prompt
+from rt_notebook.providers.searching import LIGHT_MODELS
+
+__all__ = ["LIGHT_MODELS", "RESEARCH_TIMEOUT_S", "check_search", "search"]
 
 RESEARCH_TIMEOUT_S: Final = 120.0
 """Seconds that research may take by default."""
-
-LIGHT_MODELS: Final[Mapping[str, str]] = {
-    "anthropic": "anthropic:claude-haiku-5-5",
-    "google": "google:gemini-3.5-flash-lite",
-    "openai": "openai:gpt-6-luna",
-    "openai-responses": "openai-responses:gpt-6-luna",
-}
-"""The model that searches where nobody names one, by the vendor of the seats."""
 
 # Vendors whose search tool takes a bound itself; OpenAI's takes it as a bound on all tool calls.
 _BOUNDED: Final = frozenset({"anthropic", "openrouter"})
@@ -51,7 +46,7 @@ async def search(
     timeout_s: float = RESEARCH_TIMEOUT_S,
     effort: str = "low",
     progress: Progress | None = None,
-) -> Research:
+) -> Found:
     """Return what the vendor's web search finds; only the query goes out.
 
     Args:
@@ -72,7 +67,7 @@ async def search(
         [Message("user", prompt)], "", 0, "research", {"effort": effort}, (), deadline_s=timeout_s
     )
     line = Line(door)
-    _check_search(line)
+    _check_search(line.model, door)
     await line.open()
     limit = asyncio.timeout(timeout_s)
     try:
@@ -88,7 +83,7 @@ async def search(
         await line.close()
 
 
-async def _search(line: Line, call: Call, max_searches: int, progress: Progress | None) -> Research:
+async def _search(line: Line, call: Call, max_searches: int, progress: Progress | None) -> Found:
     door = line.door
     tool = WebSearchTool(max_uses=max_searches if door.vendor in _BOUNDED else None)
     settings: dict[str, Any] = {**settings_of(call, line.model, door)}
@@ -103,7 +98,7 @@ async def _search(line: Line, call: Call, max_searches: int, progress: Progress 
         ModelRequestParameters(native_tools=[tool]),
         counter,
     )
-    return Research(
+    return Found(
         checked_text(response, line),
         _sources(response),
         max(counter.searches, _searches(response)),
@@ -138,9 +133,17 @@ class _Counter:
             )
 
 
-def _check_search(line: Line) -> None:
-    if WebSearchTool not in line.model.profile.get("supported_native_tools", ()):
-        door = line.door
+def check_search(door: Door) -> None:
+    """Check, before any call, that a model can search the web.
+
+    Raises:
+        SeatError: it can't, or can't be made.
+    """
+    _check_search(check_model(door), door)
+
+
+def _check_search(model: Model, door: Door) -> None:
+    if WebSearchTool not in model.profile.get("supported_native_tools", ()):
         raise SeatError(
             f"research: '{door.vendor}:{door.model}' can't search the web; take a model of openai, "
             "anthropic, google or openrouter"

@@ -20,6 +20,10 @@ NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 """The settings and timings of a call that has none; shared, because it can't change."""
 
 
+SETTINGS: Final = ("effort", "temperature", "max_tokens")
+"""What a call's settings hold, as far as its seat sets them."""
+
+
 class Message(NamedTuple):
     """One message of a prompt."""
 

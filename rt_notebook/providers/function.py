@@ -1,4 +1,4 @@
-"""Python functions in a seat: sync ones in a thread of their own, async ones on the loop."""
+"""Python functions in a seat: sync ones in a thread of their own, async ones in a task."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import asyncio
 import contextlib
 import importlib
 import inspect
+import logging
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
 
 from rt_notebook.errors import SeatError, one_line
 from rt_notebook.providers.base import Call, Completion, Progress
+
+CLEAN_UP_S: Final = 1.0
+"""Seconds that a cancelled coroutine has to end; after that it is left to itself."""
+
+_log = logging.getLogger(__name__)
 
 
 class FunctionProvider:
@@ -19,6 +25,7 @@ class FunctionProvider:
 
     A sync function runs in a daemon thread. When its call is cancelled it can't be stopped: it is
     abandoned, its late answer is dropped, and the failure's message says that it may still run.
+    A coroutine that ignores its cancellation is abandoned after `CLEAN_UP_S`.
     """
 
     def __init__(self, function: Callable[[Call], Any]) -> None:
@@ -30,12 +37,9 @@ class FunctionProvider:
 
     async def complete(self, call: Call, progress: Progress) -> Completion:
         """Answer one call; what the function raises fails it."""
-        try:
-            answer = await self._function(call) if self._is_async else await self._in_thread(call)
-            if inspect.isawaitable(answer):  # a sync wrapper around an async function
-                answer = await answer
-        except SystemExit as exc:  # on the loop it would end the thread of every debate
-            raise RuntimeError(f"SystemExit: {exc}") from exc
+        answer = self._function(call) if self._is_async else await self._in_thread(call)
+        if inspect.isawaitable(answer):  # a sync function may wrap an async one
+            answer = await _on_loop(answer)
         return answer if isinstance(answer, Completion) else Completion(answer)
 
     async def _in_thread(self, call: Call) -> Any:
@@ -65,6 +69,42 @@ class FunctionProvider:
 
         threading.Thread(target=work, name=f"roundtable-{call.seat}", daemon=True).start()
         return await future
+
+
+_abandoned: set[asyncio.Task[Any]] = set()
+
+
+async def _on_loop(answer: Awaitable[Any]) -> Any:
+    """Await it in a task of its own, so that one that can't be cancelled holds nothing up."""
+    task = asyncio.ensure_future(_contained(answer))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if task.done():
+            raise
+        task.cancel()
+        _abandoned.add(task)  # the loop itself keeps only a weak reference
+        task.add_done_callback(_abandoned.discard)
+        await asyncio.wait([task], timeout=CLEAN_UP_S)
+        if task.done():
+            return task.result()
+        _log.warning("a seat's coroutine ignores its cancellation; it may still run")
+        raise
+
+
+async def _contained(answer: Awaitable[Any]) -> Any:
+    try:
+        return await answer
+    except (Exception, asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as exc:  # on the loop, SystemExit would end the thread of every debate
+        if isinstance(exc, KeyboardInterrupt) and _is_main_thread():
+            raise  # a real Ctrl-C
+        raise RuntimeError(f"{type(exc).__name__}: {exc}") from exc
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def import_function(path: str) -> Callable[[Call], Any]:

@@ -10,6 +10,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from rt_notebook.providers.api_doors import is_api
+
 if TYPE_CHECKING:
     from genai_prices.types import AbstractUsage
 
@@ -103,3 +105,19 @@ def _total(usage: Any, model: str, vendor: str, *, url: str | None = None) -> De
         # The edge to the price list: a paid answer isn't lost over its price.
         _log.debug("no price for %s", model, exc_info=True)
         return None
+
+
+def listed_models(vendor: str) -> list[str]:
+    """Return the models of a vendor that answer with text and have a price, newest names first."""
+    if not is_api(vendor) or vendor in UNLISTED:
+        return []
+    try:
+        from genai_prices.data_snapshot import get_snapshot
+    except ImportError:
+        return []
+    name = LIST_NAMES.get(vendor, vendor)
+    for provider in get_snapshot().providers:
+        if provider.id == name:
+            found = [one for one in provider.models if one.context_window and not one.deprecated]
+            return sorted((str(model.id) for model in found), reverse=True)
+    return []

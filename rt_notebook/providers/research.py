@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
+from rt_notebook.domain.research import MAX_SEARCHES, Source
+from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.usage import UNKNOWN, Usage
 from rt_notebook.errors import OptionError, one_line
+from rt_notebook.providers.base import Progress
 
-MAX_SEARCHES: Final = 10
-"""Searches that research may make at most."""
+__all__ = ["MAX_SEARCHES", "Found", "Searcher", "Source", "Sources", "research_prompt"]
 
 MAX_SOURCES: Final = 40
 """Sources kept."""
@@ -23,19 +25,7 @@ URL_CHARS: Final = 2_000
 
 
 @dataclass(frozen=True)
-class Source:
-    """A page that research found."""
-
-    title: str
-    """What it is called; its host where nobody says."""
-    url: str
-    """Where it is; always http or https."""
-    excerpt: str = ""
-    """The words that count."""
-
-
-@dataclass(frozen=True)
-class Research:
+class Found:
     """What research found."""
 
     text: str
@@ -50,6 +40,22 @@ class Research:
     """The model as the vendor names it."""
     request_id: str | None = None
     """The vendor's id of the request."""
+
+
+class Searcher(Protocol):
+    """Somebody who looks things up."""
+
+    seat: Seat
+    """Who it is, as a seat: model, effort, account, time."""
+
+    async def search(self, progress: Progress) -> Found:
+        """Look up what the debate asks for.
+
+        Raises:
+            CallError: with its kind, when nothing came of it.
+            UsageError: it can't search.
+        """
+        ...
 
 
 def research_prompt(query: str, max_searches: int) -> str:

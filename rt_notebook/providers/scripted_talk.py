@@ -138,7 +138,9 @@ def _fact(brief: Brief, dice: _Dice) -> list[str]:
     facts = [*brief.known, *brief.constraints]
     if not facts:
         return []
-    return [f"The brief says “{one_line(dice.pick('fact', facts), 160)}”, and I take that as given."]
+    return [
+        f"The brief says “{one_line(dice.pick('fact', facts), 160)}”, and I take that as given."
+    ]
 
 
 def _last_point(turns: Sequence[Turn], seat: Seat) -> str:

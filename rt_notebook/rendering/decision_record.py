@@ -22,6 +22,7 @@ from rt_notebook.rendering import facts
 from rt_notebook.rendering.markup import markdown_escape as esc
 from rt_notebook.rendering.markup import markdown_quote
 from rt_notebook.rendering.plain import one_line
+from rt_notebook.rendering.sources import TITLE, source_lines
 from rt_notebook.rendering.wording import joined, money
 
 TITLE_LIMIT: Final = 120
@@ -48,6 +49,14 @@ def decision_record(state: State, number: int, links: Sequence[tuple[str, str]] 
         f"Date: {_day(state.updated_at)}",
         *_section("Status", _status(state)),
         *_section("Context", _context(state)),
+        *(_section("Summary", _summary(state)) if state.discusses else _review(state)),
+        *_section("Provenance", _provenance(state, links)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _review(state: State) -> list[str]:
+    return [
         *_section("Options", [_options(state)]),
         *_section("Decision", _decision(state)),
         *_section("Consequences", _consequences(state)),
@@ -55,9 +64,17 @@ def decision_record(state: State, number: int, links: Sequence[tuple[str, str]] 
         *_section("Kill criteria", _kill_criteria(state)),
         *_section("Open questions", _open_questions(state)),
         *_section("Stances", _stances(state)),
-        *_section("Provenance", _provenance(state, links)),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _summary(state: State) -> list[str]:
+    """Return what a discussion ends with: it decides nothing."""
+    if state.verdict_status == "failed":
+        return [esc(facts.verdict_failure(state))]
+    if state.verdict_status != "ready" or state.verdict is None:
+        return ["There is none."]
+    words = markdown_quote(state.verdict.recommendation, _CONTEXT_LIMIT)
+    return [f"By {esc(facts.chairman_of(state))}:", words]
 
 
 def record_title(state: State) -> str:
@@ -69,7 +86,7 @@ def record_title(state: State) -> str:
 def has_decision(state: State) -> bool:
     """Return whether the debate is over and its chairman picked an option."""
     verdict = state.verdict
-    ready = state.status == "done" and state.verdict_status == "ready" and verdict is not None
+    ready = state.status == "done" and state.verdict_status == "ready" and not state.discusses
     return ready and verdict is not None and verdict.pick not in (None, NO_PICK)
 
 
@@ -105,6 +122,8 @@ def given_parts(state: State, context_limit: int) -> list[str]:
     parts += [f"{title}: {esc(line)}" for title, line in lines if line]
     if brief.context:
         parts += ["Further material:", markdown_quote(brief.context, context_limit)]
+    if state.sources:
+        parts += [f"{TITLE}:", bullet_list(source_lines(state))]
     return parts
 
 
@@ -140,9 +159,11 @@ def _standing(state: State) -> str:
             "Proposed: what follows is the recommendation of a debate between seats; to accept it "
             "is up to a person."
         )
+    if state.status == "done" and state.discusses:
+        return "Discussed: a discussion decides nothing; what it came to stands below."
     if state.status == "done" and state.verdict_status == "ready":
         return "Open: the debate is over, and its verdict picks no option."
-    return f"Draft: there is no verdict ({where})."
+    return f"Draft: there is no {state.spec.ending_name} ({where})."
 
 
 def _context(state: State) -> list[str]:
@@ -265,7 +286,7 @@ def _provenance(state: State, links: Sequence[tuple[str, str]]) -> list[str]:
         f"- Debate: `{state.id}`, {moment(state.created_at)} to {moment(state.updated_at)}",
         f"- How it stands: {esc(facts.status_line(state))}",
         f"- Size: {esc(', '.join(facts.facts_of(state)))}",
-        f"- Chairman: {esc(facts.chairman_of(state))}",
+        f"- {state.spec.closing_name.capitalize()}: {esc(facts.chairman_of(state))}",
     ]
     sources = sorted({gate.source for gate in state.gates if gate.source and gate.has_text})
     lines += [f"- Answers came from: {esc(', '.join(sources))}"] if sources else []

@@ -10,20 +10,21 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from rt_notebook.domain.gate import Gate, question_key
+from rt_notebook.domain.kinds import DISCUSSION
 from rt_notebook.domain.positions import at_round, canonical_key, count, flips
 from rt_notebook.domain.reply import NO_PICK
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.snapshot import participation
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
-from rt_notebook.domain.turn import VERDICT, Turn
+from rt_notebook.domain.turn import CLOSING_PURPOSES, Turn
 from rt_notebook.domain.usage import Tally
 from rt_notebook.rendering.wording import duration, money, plural, round_name
 
 SCRIPTED: Final = "scripted"
 SCRIPTED_TITLE: Final = "No model was asked: every seat is scripted"
 SCRIPTED_HELP: Final = (
-    "The replies are made up from the brief, to show how a review works. This version seats "
+    "The replies are made up from the brief, to show how a debate works. This version seats "
     "scripted seats, Python functions and people: name a callable or human as a seat's model, "
     "e.g. --seats pm=my_function,me=human or rt.Seat('pm', model=my_function)."
 )
@@ -46,7 +47,6 @@ _STATUSES: Final = {
     "researching": "researching",
     "running": "running",
     "waiting": "waiting for answers",
-    "verdict": "the chairman writes the verdict",
     "paused": "paused at a limit",
 }
 _GATE_ENDS: Final = {
@@ -101,6 +101,8 @@ class QuestionLine(NamedTuple):
 
 def status_line(state: State) -> str:
     """Return where the debate stands and, once it is over, how it ended."""
+    if state.status == "verdict":
+        return f"the {state.spec.closing_name} writes the {state.spec.ending_name}"
     if state.status in _STATUSES:
         return _STATUSES[state.status]
     ending = ending_of(state)
@@ -121,9 +123,10 @@ def ending_of(state: State) -> str | None:
 
 def facts_of(state: State) -> list[str]:
     """Return the header's facts: seats, rounds, calls, time, cost."""
-    rounds = f"{state.completed_rounds} of {state.rounds} critique rounds"
+    noun = "round" if state.discusses else "critique round"
+    rounds = f"{state.completed_rounds} of {state.rounds} {noun}s"
     if state.completed_rounds == state.rounds:
-        rounds = plural(state.rounds, "critique round")
+        rounds = plural(state.rounds, noun)
     return [
         plural(len(state.spec.seats), "seat"),
         rounds,
@@ -160,8 +163,8 @@ def vendor_note(spec: DebateSpec) -> str | None:
 
 def chairman_of(state: State) -> str:
     """Return who writes the verdict, and that it is scripted where it is."""
-    models = [call.model for call in state.calls.values() if call.purpose == VERDICT]
-    chairman = state.spec.chairman
+    models = [call.model for call in state.calls.values() if call.purpose in CLOSING_PURPOSES]
+    chairman = state.spec.closer
     model = models[-1] if models else chairman.model if chairman else SCRIPTED
     name = state.chairman_name
     if model.partition(":")[0] == SCRIPTED:
@@ -177,8 +180,11 @@ def pick_label(state: State) -> str:
 
 def verdict_failure(state: State) -> str:
     """Return what failed, and how many seats answered; nothing that could pass for a verdict."""
-    answered = sum(seat.name in state.positions for seat in state.spec.counted)
     why = state.verdict_error or "no reason was recorded"
+    if state.discusses:
+        turns = sum(isinstance(entry, Turn) for entry in state.said)
+        return f"The summary failed: {why}. {plural(turns, 'turn')} can be read above it."
+    answered = sum(seat.name in state.positions for seat in state.spec.counted)
     seats = plural(len(state.spec.counted), "seat")
     return f"The verdict failed: {why}. {answered} of {seats} took a stance."
 
@@ -193,16 +199,26 @@ def next_step(state: State) -> tuple[str, str] | None:
             f"goes on where it ended{limit}; {plural(kept, 'finished call')} kept",
         )
     if state.status == "stopped" or (state.status == "done" and state.verdict_status == "failed"):
-        return f"%roundtable verdict {state.id}", "asks the chairman, from the saved replies"
+        who = state.spec.closing_name
+        return f"%roundtable verdict {state.id}", f"asks the {who}, from the saved replies"
     return None
 
 
-def access_line(variable: str | None) -> str:
+def access_line(variable: str | None, kind: str = "review") -> str:
     """Return how to get at the data from the next cell."""
     name = variable or "result"
-    return ", ".join(
-        f"{name}.{part}" for part in ("replies", "stances", "tally", "questions", "verdict")
-    )
+    parts = ("replies", "stances", "tally", "questions", "verdict")
+    if kind == DISCUSSION:
+        parts = ("replies", "tool_calls", "calls", "usage", "summary")
+    return ", ".join(f"{name}.{part}" for part in parts)
+
+
+def skip_notice(turn: Turn, state: State) -> str:
+    """Return what a discussion does about a failed turn: `dev failed in round 2, going on ...`."""
+    names = [seat.name for seat in state.spec.seats]
+    later = names[names.index(turn.seat) + 1 :]
+    onward = f"going on with {later[0]}" if later else "going on"
+    return f"{turn.seat} failed in {round_name(turn.round)}, {onward}"
 
 
 def latest(state: State) -> str:
@@ -293,7 +309,7 @@ def failure_lines(state: State) -> list[tuple[str, str, str]]:
             round_name(turn.round),
             f"{turn.error}: {turn.message}" if turn.message else str(turn.error),
         )
-        for number in range(len(state.turns))
+        for number in state.numbers
         for turn in state.turns_of(number)
         if turn.failed
     ]

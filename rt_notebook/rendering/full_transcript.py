@@ -9,6 +9,7 @@ from rt_notebook.domain.state import LIVE, State
 from rt_notebook.domain.turn import Turn
 from rt_notebook.rendering import facts
 from rt_notebook.rendering.decision_record import bullet_list, given_parts, moment, record_title
+from rt_notebook.rendering.discussion import note_heading, spoken
 from rt_notebook.rendering.markup import markdown_escape as esc
 from rt_notebook.rendering.markup import markdown_quote
 from rt_notebook.rendering.wording import round_name
@@ -27,7 +28,9 @@ def full_transcript(state: State) -> str:
         state: the fold, finished or not.
     """
     parts = [f"# Transcript: {esc(record_title(state))}", *_head(state), *_brief(state)]
-    for number in range(len(state.turns)):
+    if state.discusses:
+        parts += _discussion(state)
+    for number in () if state.discusses else state.numbers:
         parts.append(f"## {round_name(number).removeprefix('the ').capitalize()}")
         for turn in state.turns_of(number):
             parts += _turn(state, turn)
@@ -36,6 +39,22 @@ def full_transcript(state: State) -> str:
                 parts += _gate(gate)
     parts += _verdict(state)
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _discussion(state: State) -> list[str]:
+    """Return what was said in a discussion, in order."""
+    parts = ["## What was said"]
+    for entry in spoken(state):
+        if entry.turn is not None:
+            parts.append(f"### {esc(entry.turn.seat)} (Round {entry.turn.round})")
+        elif entry.note is not None:
+            parts.append(f"### {esc(note_heading(entry.note))}")
+        if entry.skipped is not None:
+            parts.append(f"*{esc(entry.skipped)}*")
+            continue
+        parts.append(markdown_quote(entry.text, TEXT_LIMIT))
+        parts += [f"Used {esc(name)}: {esc(preview)}" for name, preview in entry.tools]
+    return parts
 
 
 def _head(state: State) -> list[str]:
@@ -64,8 +83,7 @@ def _brief(state: State) -> list[str]:
     return [
         "## Brief",
         markdown_quote(brief.question, TEXT_LIMIT),
-        "Options:",
-        "\n".join(options),
+        *(["Options:", "\n".join(options)] if options else []),
         *given_parts(state, TEXT_LIMIT),
         "Seats:",
         "\n".join(seats),
@@ -113,11 +131,15 @@ def _gate(gate: Gate) -> list[str]:
 
 
 def _verdict(state: State) -> list[str]:
+    title = f"## {state.spec.ending_name.capitalize()}"
     if state.verdict_status == "failed":
-        return ["## Verdict", esc(facts.verdict_failure(state))]
+        return [title, esc(facts.verdict_failure(state))]
     verdict = state.verdict
     if state.verdict_status != "ready" or verdict is None:
         return []
+    if state.discusses:
+        by = f"By {esc(facts.chairman_of(state))}:"
+        return [title, by, markdown_quote(verdict.recommendation, TEXT_LIMIT)]
     return [
         "## Verdict",
         f"**{esc(facts.pick_label(state))}**, by {esc(facts.chairman_of(state))}",

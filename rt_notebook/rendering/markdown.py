@@ -8,8 +8,10 @@ from rt_notebook.contract.text import without_empty
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import Turn
 from rt_notebook.rendering import facts
+from rt_notebook.rendering.discussion import note_heading, spoken
 from rt_notebook.rendering.markup import markdown_escape as esc
 from rt_notebook.rendering.markup import markdown_quote
+from rt_notebook.rendering.sources import source_lines
 from rt_notebook.rendering.wording import joined, round_name
 
 
@@ -23,21 +25,46 @@ def report_markdown(state: State, *, variable: str | None = None, notes: Sequenc
     """
     parts = [
         *_header(state),
-        *_verdict(state),
-        *_tally(state),
-        *_stances(state),
-        *_questions(state),
-        *_replies(state),
+        *(_discussion(state) if state.discusses else _review(state)),
         *_list(
             "Failed turns",
             (f"{seat}, {when}: {why}" for seat, when, why in facts.failure_lines(state)),
         ),
+        *_list("Sources", source_lines(state)),
         *_list("Warnings", notes),
         "The data: "
-        + ", ".join(f"`{name}`" for name in facts.access_line(variable).split(", "))
+        + ", ".join(
+            f"`{name}`" for name in facts.access_line(variable, state.spec.kind).split(", ")
+        )
         + ", …",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _review(state: State) -> list[str]:
+    made = (_verdict, _tally, _stances, _questions, _replies)
+    return [part for make in made for part in make(state)]
+
+
+def _discussion(state: State) -> list[str]:
+    found = []
+    if state.verdict_status == "failed":
+        found += ["#### Summary", esc(facts.verdict_failure(state))]
+    elif state.verdict_status == "ready" and state.verdict is not None:
+        by = f"By {esc(facts.chairman_of(state))}:"
+        found += ["#### Summary", by, markdown_quote(state.verdict.recommendation)]
+    for entry in spoken(state):
+        if entry.turn is not None:
+            found.append(f"#### {esc(entry.turn.seat)} (Round {entry.turn.round})")
+        elif entry.note is not None:
+            found.append(f"#### {esc(note_heading(entry.note))}")
+        if entry.skipped is not None:
+            found.append(f"*{esc(entry.skipped)}*")
+        else:
+            found.append(markdown_quote(entry.text))
+        if entry.tools:
+            found.append("\n".join(f"- {esc(name)}: {esc(text)}" for name, text in entry.tools))
+    return found
 
 
 def _header(state: State) -> list[str]:

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 
 from rt_notebook.domain.state import RESUMABLE, State
 from rt_notebook.rendering import facts, parts
+from rt_notebook.rendering.discussion_html import discussion_html
 from rt_notebook.rendering.markup import block, escape, inline
 from rt_notebook.rendering.palette import ALERT, NEUTRAL, seat_colors, stance_color
 from rt_notebook.rendering.plain import one_line
+from rt_notebook.rendering.sources import sources_html
 from rt_notebook.rendering.transcript import gates_html, replies_html
 from rt_notebook.rendering.wording import money
 
@@ -33,11 +35,7 @@ def report_html(state: State, *, variable: str | None = None, notes: Sequence[st
     body = [
         _banner(state),
         _header(state),
-        _verdict(state),
-        _tally(state),
-        _stances(state),
-        gates_html(state),
-        replies_html(state),
+        discussion_html(state) if state.discusses else _review(state),
         _failures(state),
         _warnings(notes),
         _usage(state),
@@ -48,6 +46,12 @@ def report_html(state: State, *, variable: str | None = None, notes: Sequence[st
         "overflow-wrap:break-word"
     )
     return parts.tag("div", style, *body)
+
+
+def _review(state: State) -> str:
+    """Return what only a review has: verdict, tally, stances, gates, replies by contract."""
+    made = (_verdict, _tally, _stances, gates_html, replies_html)
+    return "".join(make(state) for make in made)
 
 
 def _banner(state: State) -> str:
@@ -72,6 +76,7 @@ def _header(state: State) -> str:
         parts.tag("div", "display:flex;flex-wrap:wrap;gap:4px 10px;align-items:center", top),
         _question(state.spec.brief.question),
         _given(state),
+        sources_html(state),
         parts.tag("div", parts.MUTED, escape(" · ".join(facts.facts_of(state)))),
         _seats(state),
         _next(state),
@@ -253,5 +258,6 @@ def _usage(state: State) -> str:
 
 
 def _footer(state: State, variable: str | None) -> str:
-    data = ", ".join(parts.command(name) for name in facts.access_line(variable).split(", "))
+    names = facts.access_line(variable, state.spec.kind).split(", ")
+    data = ", ".join(parts.command(name) for name in names)
     return parts.tag("div", f"margin:12px 0 0;{parts.MUTED}", f"The data: {data}, …")

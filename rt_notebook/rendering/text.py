@@ -7,7 +7,9 @@ from typing import Final
 
 from rt_notebook.domain.state import State
 from rt_notebook.rendering import facts
+from rt_notebook.rendering.discussion import discussion_text
 from rt_notebook.rendering.plain import cells, clip, cut_cells, one_line, pad, plain, wrap
+from rt_notebook.rendering.sources import source_lines
 from rt_notebook.rendering.wording import joined
 
 WIDTH: Final = 88
@@ -28,6 +30,8 @@ def report_text(
         notes: warnings to list.
         width: columns, at least 40.
     """
+    if state.discusses:
+        return discussion_text(state, variable=variable, notes=notes)
     width = max(40, width)
     failed = (f"{seat} in {when}: {why}" for seat, when, why in facts.failure_lines(state))
     lines = [
@@ -36,6 +40,7 @@ def report_text(
         *_tally(state, width),
         *_stances(state, width),
         *_questions(state, width),
+        *_items("Sources", source_lines(state), width),
         *_items("Failed turns", failed, width),
         *_items("Warnings", notes, width),
         "",
@@ -47,10 +52,10 @@ def report_text(
 def summary_line(state: State, width: int = WIDTH) -> str:
     """Return the debate on one line: id, where it stands, tally or pick, question."""
     picked = ""
-    if state.verdict_status == "ready":
+    if state.verdict_status == "ready" and not state.discusses:
         picked = f" -> {one_line(facts.pick_label(state), 60)}"
     elif state.verdict_status == "failed":
-        picked = " (verdict failed)"
+        picked = f" ({state.spec.ending_name} failed)"
     head = f"{state.id}  {one_line(facts.status_line(state), 80)}{picked}"
     title = one_line(state.spec.title or state.spec.brief.question)
     line = f"{head}  {title}"

@@ -29,14 +29,15 @@ _STATUS: Final[dict[str, str | None]] = {
     "verdict_started": "verdict",
     "interrupted": INTERRUPTED,
     "resumed": RESUMED,
+    "extended": "running",
     "concluded": None,
 }
-_REASONS: Final = frozenset({"interrupted", "resumed", "concluded"})
-_VERDICTS: Final = frozenset({"verdict_started", "verdict_written"})
+_REASONS: Final = frozenset({"interrupted", "resumed", "extended", "concluded"})
+_VERDICTS: Final = frozenset({"verdict_started", "verdict_written", "extended"})
 _CHANGES: Final = frozenset(_STATUS) | _VERDICTS
 _ENDINGS: Final = frozenset({"interrupted", "concluded"})
 # These set an ended debate going again.
-_STARTS: Final = frozenset({"resumed", "verdict_started"})
+_STARTS: Final = frozenset({"resumed", "extended", "verdict_started"})
 
 
 class NewRow(NamedTuple):

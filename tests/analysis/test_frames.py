@@ -229,10 +229,10 @@ def test_seats_list_names_their_source() -> None:
     frame = frames.seats_frame([row])
     assert dtypes_of(frame) == dtypes_of(frames.seats_frame([]))
     assert list(frame) == [
-        "name", "model", "lens", "mood", "effort", "persona", "source", "problem",
+        "name", "model", "lens", "mood", "effort", "persona", "auth", "source", "problem",
     ]  # fmt: skip
     assert frame.fillna("-").to_numpy().tolist()[0] == [
-        "pm", "scripted:pm", "cost", "-", "-", "-", "project", "-",
+        "pm", "scripted:pm", "cost", "-", "-", "-", "-", "project", "-",
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""A debate whose every text is hostile: live view, form, result and reopened file run none of it."""
+"""A debate whose every text is hostile: live view, form, result and saved file run none of it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ ALL = HTML + MARKDOWN
 def hostile(number):
     def speak(call):
         slices = (ALL + CHARACTERS)[number::4]
-        one, two, three = (slices[(call.round * 3 + n) % len(slices)].replace("\\n", " ") for n in range(3))
+        first = call.round * 3
+        one, two, three = (slices[(first + n) % len(slices)].replace("\\n", " ") for n in range(3))
         return (
-            f"STANCE: opt-{{1 + number % 2}}\\nAGREE_WITH: []\\nDISAGREE:\\n- {{one}}\\nNEW:\\n- {{two}}\\n"
+            f"STANCE: opt-{{1 + number % 2}}\\nAGREE_WITH: []\\n"
+            f"DISAGREE:\\n- {{one}}\\nNEW:\\n- {{two}}\\n"
             f"ASSUMPTIONS:\\n- {{three}}\\nQUESTION_FOR_HUMAN: {{one[:400]}} Ship {{number}}?\\n\\n"
             + "\\n\\n".join(slices)
         )

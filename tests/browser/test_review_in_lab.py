@@ -103,9 +103,7 @@ def test_more_time_finish_and_stop_work(tab: NotebookPage, server: Server) -> No
 
 
 @pytest.mark.parametrize(("app", "kernel"), PLACES)
-def test_interrupt_at_idle_gate_then_resume(
-    tab: NotebookPage, server: Server, kernel: str
-) -> None:
+def test_interrupt_at_idle_gate_then_resume(tab: NotebookPage, server: Server, kernel: str) -> None:
     cells = [CELL, "print('never')", "%roundtable resume last", "facts(roundtable_result)"]
     run(tab, server, *cells, kernel=kernel)
     tab.wait(".rt-form")
@@ -253,9 +251,7 @@ def test_human_seat_answers_in_its_own_form(tab: NotebookPage, server: Server) -
 
 
 @pytest.mark.parametrize("app", ["lab"])
-def test_unknown_price_asks_before_anything_is_called(
-    tab: NotebookPage, server: Server
-) -> None:
+def test_unknown_price_asks_before_anything_is_called(tab: NotebookPage, server: Server) -> None:
     setup = (
         "asked = []\ndef fn(call):\n    asked.append(1)\n"
         '    return "STANCE: Ship\\nDISAGREE: none\\nNEW:\\n- x\\nASSUMPTIONS: none"\n'
@@ -265,7 +261,9 @@ def test_unknown_price_asks_before_anything_is_called(
     tab.wait(".rt-form")
     assert "unknown" in tab.text(".rt-form")
     assert "function" in tab.text(".rt-form")
-    tab.find(".rt-form button", ).last.click()
+    tab.find(
+        ".rt-form button",
+    ).last.click()
     tab.wait_text("asked [] False")
     tab.wait(".rt-form")
     tab.find(".rt-form button").first.click()

@@ -237,6 +237,13 @@ def test_free_text_of_context_may_use_near_words() -> None:
     assert read_cell(f"Q{TAIL}context:\nOption: x\nSeat: 12").context == "Option: x\nSeat: 12"
 
 
+@pytest.mark.parametrize("body", ["Q?", "Q\nknown: x", "Q\n```py\nx = 1", "Q\n\n- a\n- b"])
+def test_cell_without_options_is_a_discussions(body: str) -> None:
+    read = read_cell(body)
+    assert read.options == ()
+    assert read.question.startswith("Q")
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -245,16 +252,12 @@ def test_free_text_of_context_may_use_near_words() -> None:
         (" \r\n\t\u00a0\n", "the cell is empty; write for example: Should the payments module "
          "become its own service? / options: / - Modular monolith / - Microservice"),
         ("options:\n- a\n- b", "the question is empty; write it above the first section"),
-        ("Q?", "the cell has no options, and this version holds reviews only; add a section "
-         "`options:` with a bullet each"),
-        ("Q\noptions:\nknown: x", "the cell has no options, and this version holds reviews only; "
-         "add a section `options:` with a bullet each"),
-        ("Q\n```py\noptions:\n- a\n- b", "the cell has no options, and this version holds reviews "
-         "only; add a section `options:` with a bullet each; the code fence of line 2 is never "
-         "closed"),
+        ("Q\noptions:\nknown: x", "the section `options:` is empty; write a bullet each, or leave "
+         "it out for a discussion"),
+        ("Q\n```py\noptions:\n- a\n- b", "the code fence of line 2 is never closed, so the "
+         "sections below it are text; close it"),
         (f"Q{TAIL}Options:\n- c", "the section `options:` is there twice, in lines 2 and 5 of the "
          "body; make them one"),
-        (f"Q{TAIL}research: prices", "the section `research:` isn't available in this version"),
         ("Q\noptions:\n- a\nb", "options: 'b' has no bullet; start it with '- ', or indent it"),
         ("Q\noptions:\n- a\n  - b", "options: '- b' is a bullet below a bullet; an entry here is "
          "one line"),

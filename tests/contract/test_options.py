@@ -14,9 +14,11 @@ from rt_notebook.contract.options import (
     SEAT_FIELDS,
     Form,
     Option,
+    check_kind,
     line_names,
 )
 from rt_notebook.domain.brief import MIN_OPTIONS
+from rt_notebook.domain.kinds import MAX_TOOL_PREVIEW, MEMORIES
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import MAX_ROUNDS, DebateSpec, Limits
 from rt_notebook.errors import OptionError
@@ -115,7 +117,6 @@ def test_composed_letters_name_the_variable_as_python_does() -> None:
         ("-r 3", "'-r': there are no short options; did you mean '--rounds'?"),
         ("--record x", "unknown option '--record' (did you mean '--rounds'?); "
          "`%%roundtable --help` lists them all"),
-        ("--observer x", "unknown option '--observer'; `%%roundtable --help` lists them all"),
         ("--", "unknown option '--'; `%%roundtable --help` lists them all"),
         ("--no-check", "unknown option '--no-check' (did you mean '--check'?); "
          "`%%roundtable --help` lists them all"),
@@ -135,9 +136,11 @@ def test_composed_letters_name_the_variable_as_python_does() -> None:
         ("--loop-threshold 1.1", "--loop-threshold takes a number from 0 to 1; got '1.1'"),
         ("--gates Timed", "--gates takes one of timed, blocking, off; got 'Timed'; "
          "did you mean 'timed'?"),
-        ("--kind discussion",
-         "--kind discussion isn't in this version, which holds reviews only"),
-        ("--kind debate", "--kind takes one of review; got 'debate'"),
+        ("--kind debate", "--kind takes one of review, discussion; got 'debate'"),
+        ("--memory window:0", "--memory takes one of stateless, full, turn, window:N; "
+         "got 'window:0'"),
+        ("--memory ful", "--memory takes one of stateless, full, turn, window:N; got 'ful'; "
+         "did you mean 'full'?"),
         ("--seats pm, dev", "--seats takes a list by comma without empty entries; got 'pm,'; "
          "write the list without spaces or in quotes"),
         ("--with a.b", "--with takes plain names of variables; got 'a.b'"),
@@ -198,7 +201,8 @@ def test_table_knows_each_budget_of_limits() -> None:
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: str(option.name))
 def test_table_tells_the_real_default(option: Option) -> None:
     fields = Limits.model_fields if option.key in LIMIT_KEYS else DebateSpec.model_fields
-    if option.key not in fields or option.key in ("seats", "context"):
+    # What depends on the kind of debate is in words.
+    if option.key not in fields or option.key in ("seats", "context", "kind", "memory"):
         return
     real = fields[option.key].default
     if isinstance(real, bool):
@@ -209,20 +213,37 @@ def test_table_tells_the_real_default(option: Option) -> None:
         assert option.default == real
 
 
-@pytest.mark.parametrize("name", ["memory", "gates"])
+@pytest.mark.parametrize("name", ["kind", "gates"])
 def test_table_choices_are_those_of_the_spec(name: str) -> None:
     literal = DebateSpec.model_fields[name].annotation
     assert getattr(literal, "__args__", ()) == LINE_OPTIONS[name].choices
 
 
+def test_table_knows_every_memory_of_both_kinds() -> None:
+    memory = LINE_OPTIONS["memory"]
+    known = {name for names in MEMORIES.values() for name in names}
+    assert {*memory.choices, memory.metavar} == known
+    assert [memory.read(text) for text in ("turn", "window:3")] == ["turn", "window:3"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [("discussion", "gates"), ("discussion", "chairman"), ("review", "observer_prompt")],
+)
+def test_option_of_the_other_kind_is_refused(kind: str, given: str) -> None:
+    with pytest.raises(OptionError, match=f"belongs to a .*; this is a {kind}$"):
+        check_kind(kind, ["rounds", given])
+
+
 def test_table_bounds_are_those_of_the_spec() -> None:
     assert LINE_OPTIONS["rounds"].most == MAX_ROUNDS
+    assert LINE_OPTIONS["tool-preview"].most == MAX_TOOL_PREVIEW
     assert f"{MIN_OPTIONS} to" in OPTIONS[0].help
 
 
 def test_seat_fields_are_those_of_seat() -> None:
-    later = {"account", "base_url", "api_key_env"}
-    assert set(SEAT_FIELDS) - later == set(Seat.model_fields) - {"name", "model", "script"}
+    not_text = {"name", "model", "script", "tools"}
+    assert set(SEAT_FIELDS) == set(Seat.model_fields) - not_text
 
 
 def test_negatable_options_have_both_words() -> None:

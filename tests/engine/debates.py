@@ -125,9 +125,8 @@ class Ride:
         self.sink = self.log or MemoryLog()
         if self.sink.rows:
             self.state = fold(self.sink.events)
-            self.state.spec = self.state.spec.model_copy(
-                update={"seats": self.spec.seats, "chairman": self.spec.chairman}
-            )
+            kept = {name: getattr(self.spec, name) for name in ("seats", "chairman", "observer")}
+            self.state.spec = self.state.spec.model_copy(update=kept)
             self.first = self._resumed(None)
         else:
             self.state, self.first = self._created()

@@ -7,6 +7,8 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
+import rt_notebook as rt
+
 
 class Shell:
     """A shell without a kernel and without a terminal: nobody sits there."""
@@ -42,3 +44,19 @@ class Shell:
 
 QUESTION = "Ship now?\n\noptions:\n- Ship\n- Wait\n"
 """The body of the shortest review."""
+
+SAYS = "STANCE: Wait\nAGREE_WITH: []\nDISAGREE:\n- no\nNEW:\n- {}\nASSUMPTIONS:\n- none"
+"""A reply for `Wait`; the place holds a new point."""
+
+
+class Counted:
+    """A seat's function that counts its calls."""
+
+    __name__ = "counted"
+
+    def __init__(self) -> None:
+        self.prompts: list[str] = []
+
+    def __call__(self, call: rt.Call) -> str:
+        self.prompts.append("\n".join(message.text for message in call.messages))
+        return SAYS.format(f"point {len(self.prompts)}")

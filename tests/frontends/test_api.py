@@ -51,12 +51,11 @@ class Gate:
         assert self.reached.wait(10), f"no {self.kind}"
 
 
-# ---- arguments ---------------------------------------------------------------------------------------
+# ---- arguments ----------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "unknown": ({"rouns": 2}, rt.OptionError, "'rouns'.*'rounds'"),
-    "record": ({"record": "x.jsonl"}, rt.OptionError, "no argument 'record'"),
-    "research": ({"research": {"query": "x"}}, rt.OptionError, "no argument 'research'"),
+    "query": ({"research": {"query": " "}}, rt.OptionError, "the query has 0 characters"),
     "no options": ({"options": []}, rt.BriefError, "at least 2 options, got 0"),
     "long label": ({"options": ["x" * 201, "B"]}, rt.BriefError, "200"),
     "same label": ({"options": ["Ship", "ship "]}, rt.BriefError, "(?i)ship"),
@@ -90,7 +89,12 @@ def test_limit_below_minimum_is_refused() -> None:
 
 def test_check_counts_calls_and_calls_nothing() -> None:
     calls: list[int] = []
-    seats = [rt.Seat(name, model=lambda call: calls.append(1) or "PASS") for name in "abc"]
+
+    def seat(call: rt.Call) -> str:
+        calls.append(call.round)
+        return "PASS"
+
+    seats = [rt.Seat(name, model=seat) for name in "abc"]
     found = rt.Review("Ship now?", options=OPTIONS, seats=seats, rounds=2).check()
     assert (found.calls.min, found.calls.expected, found.calls.max) == (4, 10, 20)
     assert found.cost is None
@@ -98,7 +102,7 @@ def test_check_counts_calls_and_calls_nothing() -> None:
     assert calls == []
 
 
-# ---- the ways to run ---------------------------------------------------------------------------------
+# ---- the ways to run ----------------------------------------------------------------------------
 
 
 def test_run_sync_returns_whole_result() -> None:
@@ -166,10 +170,10 @@ async def test_cancelled_run_is_interrupted_and_resumable() -> None:
         if event.kind == "call_finished":
             task.cancel()
 
-    slow = rt.Seat("slow", model=rt.scripted([rt.wait(0.5, PASSES), PASSES]))
+    slow = rt.Seat("slow", model=rt.scripted([rt.wait(0.5, then=PASSES), PASSES]))
     made = review(seats=[asking(), slow], unattended=True)
     task = asyncio.create_task(made.run(on_event=listen))
-    with pytest.raises(asyncio.CancelledError, match="^$"):
+    with pytest.raises(asyncio.CancelledError, match=r"^$"):
         await task
     (name,) = rt.debates("interrupted").id
     assert rt.state(name).next_action.type == "resume"
@@ -181,13 +185,13 @@ async def test_cancelled_run_is_interrupted_and_resumable() -> None:
 @pytest.mark.asyncio
 async def test_timeout_around_run_interrupts_it() -> None:
     hanging = rt.Seat("hangs", model=rt.scripted([rt.hang()]))
-    with pytest.raises(TimeoutError, match="^$"):
+    with pytest.raises(TimeoutError, match=r"^$"):
         async with asyncio.timeout(0.2):
             await review(seats=[asking(), hanging]).run()
     assert list(rt.debates().status) == ["interrupted"]
 
 
-# ---- somebody there, or not ---------------------------------------------------------------------------
+# ---- somebody there, or not ---------------------------------------------------------------------
 
 
 def test_run_without_terminal_waits_for_nobody() -> None:
@@ -215,7 +219,7 @@ def test_person_is_needed_for_human_seat() -> None:
         review(seats=[rt.Seat("me", model="human"), waiting()]).run_sync()
 
 
-# ---- the handle -----------------------------------------------------------------------------------------
+# ---- the handle ---------------------------------------------------------------------------------
 
 
 @pytest.mark.asyncio
@@ -225,6 +229,7 @@ async def test_handle_answers_the_open_gate() -> None:
     await asyncio.to_thread(gate.wait)
     found = handle.state()
     assert found.status == "waiting"
+    assert found.gate is not None
     assert [(q.id, q.text) for q in found.gate.questions] == [("q1", "What is the budget?")]
     assert not handle.done()
     after = handle.answer({"q1": "12 000 €"}, message="No overtime.")
@@ -241,7 +246,7 @@ async def test_handle_answers_the_open_gate() -> None:
 async def test_cancelled_await_leaves_debate_running() -> None:
     gate = Gate("gate_opened")
     handle = review().start(on_event=gate)
-    with pytest.raises(TimeoutError, match="^$"):
+    with pytest.raises(TimeoutError, match=r"^$"):
         async with asyncio.timeout(0.1):
             await handle
     await asyncio.to_thread(gate.wait)
@@ -255,10 +260,11 @@ def test_handle_holds_finishes_and_stops() -> None:
     gate = Gate("gate_opened")
     handle = review().start(on_event=gate)
     gate.wait()
-    before = handle.state().gate.closes_at
-    held = handle.hold()
-    assert held.gate.holds_left == 2
-    assert held.gate.closes_at > before
+    before, held = handle.state().gate, handle.hold().gate
+    assert before is not None
+    assert held is not None
+    assert held.holds_left == 2
+    assert (held.closes_at or 0) > (before.closes_at or 0)
     handle.finish()
     result = handle.result(10)
     assert (result.status, result.stop_reason) == ("done", "finished")
@@ -304,7 +310,7 @@ def test_answer_from_debates_own_loop_is_taken() -> None:
     assert list(result.questions.answer) == ["yes"]
 
 
-# ---- the verbs by id ------------------------------------------------------------------------------------
+# ---- the verbs by id ----------------------------------------------------------------------------
 
 
 def test_late_answer_is_refused_with_its_text() -> None:
@@ -313,11 +319,11 @@ def test_late_answer_is_refused_with_its_text() -> None:
     gate.wait()
     with pytest.raises(rt.UsageError, match="q7"):
         rt.answer(handle.id, round=0, answers={"q7": "x"})
-    with pytest.raises(rt.UsageError, match="round 3|round 0") as caught:
+    with pytest.raises(rt.UsageError, match=r"round 3|round 0") as caught:
         rt.answer(handle.id, round=3, answers={"q1": "kept text"})
     assert "kept text" in str(caught.value.facts["kept"])
     rt.answer(handle.id, round=0, answers={"q1": "first"})
-    with pytest.raises(rt.UsageError, match="no gate is open|round 0 isn't open") as caught:
+    with pytest.raises(rt.UsageError, match=r"no gate is open|round 0 isn't open") as caught:
         rt.answer(handle.id, round=0, answers={"q1": "second"})
     assert "second" in str(caught.value.facts["kept"])
     rt.finish(handle.id)
@@ -383,3 +389,11 @@ def test_seats_that_can_be_named_are_listed() -> None:
     frame = rt.seats()
     assert list(frame.name) == ["pm", "dev", "rv"]
     assert set(frame.source) == {"built-in"}
+
+
+def test_delayed_step_given_by_place_is_refused() -> None:
+    """It would be taken for the seconds, and the seat would silently pass."""
+    step: Any = rt.say(stance="Ship")
+    assert rt.wait(0.2, then=step)["wait_s"] == 0.2
+    with pytest.raises(rt.SeatError, match=r"wait\(0\.2, then=\.\.\.\)"):
+        rt.wait(0.2, step)

@@ -23,7 +23,7 @@ from typing import Any
 
 import rt_notebook as rt
 import rt_notebook.frontends.api
-import rt_notebook.store.sqlite  # loaded here, so that the children need not
+import rt_notebook.store.sqlite  # noqa: F401  # loaded here, so that the children need not
 from rt_notebook.analysis import frames as frames
 
 OPTIONS = ["Ship", "Wait"]

@@ -1,4 +1,4 @@
-"""Notebooks that nobody watches: nothing waits, and the file keeps a result that needs no kernel."""
+"""Notebooks that nobody watches: nothing waits, and the file keeps a result without a kernel."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def seat(name, *stances, ask=None):
 pro, con = seat("pro", "Ship", "Ship", ask="What is the budget?"), seat("con", "Wait", "Wait")
 """
 DEBATE = "--seats pro,con --question-wait-s 600\nShip now?\n\noptions:\n- Ship\n- Wait\n"
+HEAD, BODY = DEBATE.split("\n", 1)
 FACTS = "print([out.status, out.stop_reason, len(out.replies), out.questions.answer.isna().all()])"
 
 CELLS = (
@@ -41,21 +42,22 @@ CELLS = (
     f"%%capture held\n%%roundtable caught {DEBATE}",
     "print([timed.status, caught.status, len(held.outputs), list(held.outputs[0].data)])",
     f"get_ipython().run_cell({'%%roundtable nested ' + DEBATE!r});",
-    f"def go():\n    get_ipython().run_cell_magic('roundtable', 'called ' + {DEBATE.split(chr(10))[0]!r}, "
-    f"{DEBATE.split(chr(10), 1)[1]!r})\ngo()",
+    "def go():\n"
+    f"    get_ipython().run_cell_magic('roundtable', 'called ' + {HEAD!r}, {BODY!r})\ngo()",
     "print([nested.status, called.status])",
     f"%%roundtable back --background {DEBATE}",
     "print(type(back).__name__, back.status)",
-    "made = dict(question='Ship?', options=['Ship', 'Wait'], seats=[pro, con], question_wait_s=600)\n"
+    "made = dict(question='Ship?', options=['Ship', 'Wait'], seats=[pro, con],\n"
+    "            question_wait_s=600)\n"
     "one = await rt.Review(**made).run()\n"
     "two = rt.Review(**made).run_sync()\n"
     "three = await rt.Review(**made).start()\n"
     "print([r.status for r in (one, two, three)], len({r.id for r in (one, two, three)}))",
     "out = await rt.Review(**made, gates='blocking').run()\nprint(out.status, out.warnings)",
-    "%%roundtable\nNo options?",
+    "%%roundtable\nShip?\n\noptions:\n- Only one",
     f"%%roundtable x --roundz 2 {DEBATE}",
     "%roundtable stauts",
-    f"%%roundtable x --record f.jsonl {DEBATE}",
+    f"%%roundtable x --max-calls many {DEBATE}",
     "import sys; print('notebook' in sys.modules, 'x' in globals())",
 )
 
@@ -138,7 +140,7 @@ def test_run_all_stops_at_a_mistake(run_notebook: RunNotebook) -> None:
         run_notebook([SETUP, f"%%roundtable x --roundz 2 {DEBATE}", "print('never')"])
 
 
-# ---- other tools -----------------------------------------------------------------------------------------
+# ---- other tools --------------------------------------------------------------------------------
 
 FILE = [SETUP, f"%%roundtable out {DEBATE}", FACTS]
 

@@ -1,4 +1,4 @@
-"""A process killed by SIGKILL at any event: resuming ends alike, and no finished call is repeated."""
+"""A process killed by SIGKILL at any event: resuming ends alike and repeats no finished call."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_no_finished_call_is_made_again(rows: list[Row]) -> None:
         assert not set(row["again"]) & set(row["before"]), f"killed at {row['seq']}"
 
 
-# ---- the same in a kernel ---------------------------------------------------------------------------------
+# ---- the same in a kernel -----------------------------------------------------------------------
 
 KERNEL = """
 %load_ext rt_notebook
@@ -83,7 +83,8 @@ def seat(name):
             print(kind, file=file)
         if kind == KILL:
             os.kill(os.getpid(), signal.SIGKILL)
-        return f"STANCE: {{'Ship' if name == 'ann' else 'Wait'}}\\nAGREE_WITH: []\\nDISAGREE: none\\n" \\
+        stance = "Ship" if name == "ann" else "Wait"
+        return f"STANCE: {{stance}}\\nAGREE_WITH: []\\nDISAGREE: none\\n" \\
             f"NEW:\\n- {{kind}}\\nASSUMPTIONS: none"
     answer.__name__ = name
     return answer
@@ -91,9 +92,10 @@ ann, bob = seat("ann"), seat("bob")
 def chair(call):
     if KILL == "verdict":
         os.kill(os.getpid(), signal.SIGKILL)
-    return "RECOMMENDATION: Wait\\nYes.\\nDISSENT: none\\nKILL_CRITERIA:\\n- a: b\\nOPEN_QUESTIONS: none"
+    return "RECOMMENDATION: Wait\\nYes.\\nDISSENT: none\\n" \\
+        "KILL_CRITERIA:\\n- a: b\\nOPEN_QUESTIONS: none"
 """
-CELL = """%%roundtable out --seats a=ann,b=bob --chairman chair --no-unattended --checkpoint-wait-s 0.1
+CELL = """%%roundtable out --seats a=ann,b=bob --chairman chair --checkpoint-wait-s 0.1
 Ship now?
 
 options:
@@ -136,7 +138,9 @@ def test_killed_kernel_resumes_in_a_fresh_one(tmp_path: Path, kill: str) -> None
         _watched(live, CELL)
         assert resumed == _facts(live)
     assert resumed[:3] == ["done", "rounds", "opt-2"]
-    lost = {"0/ann", "0/bob"} if kill == "0/ann" else {"1/ann", "1/bob"} if kill == "1/bob" else set()
+    lost = (
+        {"0/ann", "0/bob"} if kill == "0/ann" else {"1/ann", "1/bob"} if kill == "1/bob" else set()
+    )
     assert set(first) & set(again) <= lost
     assert kill == "verdict" or kill in again
     assert sorted({*first, *again}) == ["0/ann", "0/bob", "1/ann", "1/bob"]

@@ -44,7 +44,7 @@ def newest(kernels: dict[str, LiveKernel]) -> LiveKernel:
     return kernels[NEWEST]
 
 
-# ---- answering -------------------------------------------------------------------------------------------
+# ---- answering ----------------------------------------------------------------------------------
 
 HARD = "予算は１２万円 🎉 “quotes” 'single' \\ back $x$ <b>&amp; {p} %d\nsecond line"
 
@@ -140,7 +140,7 @@ def test_capture_keeps_view_on_page_and_result_inside(newest: LiveKernel) -> Non
     assert ["text/html" in data for data in held] == [True]
 
 
-# ---- interrupting ------------------------------------------------------------------------------------------
+# ---- interrupting -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_interrupted_review_of_a_call_raises(live: LiveKernel) -> None:
         assert facts(live, "rt.debates().status.iloc[0]") == "interrupted"
 
 
-# ---- in the background ---------------------------------------------------------------------------------------
+# ---- in the background --------------------------------------------------------------------------
 
 
 def test_background_cell_returns_and_others_run(live: LiveKernel) -> None:
@@ -240,7 +240,9 @@ def test_line_magic_works_beside_background_debate(newest: LiveKernel) -> None:
     page.open_gate()
     again = newest.queue("%roundtable form")
     assert newest.reply(again)["status"] == "ok"
-    assert [c for c in newest.of(again, "display_data") if any("widget-view" in k for k in c["data"])]
+    assert [
+        c for c in newest.of(again, "display_data") if any("widget-view" in k for k in c["data"])
+    ]
     assert newest.run("s = %roundtable status last\nprint(s.status)") == "waiting\n"
     newest.run("%roundtable hold last --round 0")
     newest.run("s = %roundtable answer last --round 0 q1='by hand' --message 'noted'")
@@ -275,17 +277,15 @@ def test_events_are_heard_on_the_debates_loop(newest: LiveKernel) -> None:
         "    on_event=lambda event: heard.append([event.kind, threading.current_thread().name]))"
     )
     heard = facts(newest, "heard")
-    assert [kind for kind, _ in heard][::len(heard) - 1] == ["created", "concluded"]
+    assert [kind for kind, _ in heard][:: len(heard) - 1] == ["created", "concluded"]
     assert {name for _, name in heard} == {"roundtable-engine"}
 
 
-# ---- a page that shows nothing ---------------------------------------------------------------------------------
+# ---- a page that shows nothing ------------------------------------------------------------------
 
 
 def test_gate_without_view_prints_questions_and_goes_on(newest: LiveKernel) -> None:
-    debate = newest.queue(
-        f"%%roundtable out --seats pro,con --question-wait-s 0.3\n{BODY}"
-    )
+    debate = newest.queue(f"%%roundtable out --seats pro,con --question-wait-s 0.3\n{BODY}")
     assert newest.reply(debate, 40)["status"] == "ok"
     notes = " ".join(c["data"]["text/plain"] for c in newest.of(debate, "display_data"))
     assert "What is the budget?" in notes

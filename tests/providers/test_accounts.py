@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,8 @@ from rt_notebook.errors import CallError
 from rt_notebook.providers import policies
 from rt_notebook.providers.accounts import Account, OnAccount, limiter_of
 from rt_notebook.providers.base import Call, Completion, Message, Progress
-from rt_notebook.providers.policies import Limiter
+from rt_notebook.providers.function import FunctionProvider
+from rt_notebook.providers.policies import Limiter, complete_bounded
 
 pytestmark = pytest.mark.asyncio
 
@@ -136,3 +138,36 @@ async def test_closing_reaches_the_provider() -> None:
     inner = Counting()
     await OnAccount(inner, Account("openai")).aclose()
     assert inner.closed
+
+
+async def test_stall_counts_from_the_end_of_the_queue() -> None:
+    """A call that waits for another one's end makes no progress, and isn't to blame for it."""
+    account = Account("queue", max_concurrency=1)
+    free = asyncio.Event()
+
+    async def slow(call: Call) -> str:
+        await free.wait()
+        return "first"
+
+    async def stuck(call: Call) -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    def asked(function: Any) -> Any:
+        call = Call([], "pm", 0, "opening", deadline_s=20)
+        provider = OnAccount(FunctionProvider(function), account)
+        return complete_bounded(provider, call, lambda chars: None, stall_s=0.05)
+
+    with pytest.raises(CallError, match=r"no progress for 0\.05 s"):
+        await asked(stuck)
+    holder = OnAccount(FunctionProvider(slow), account)
+    call = Call([], "rv", 0, "opening", deadline_s=20)
+    first = asyncio.create_task(complete_bounded(holder, call, lambda chars: None))
+    await asyncio.sleep(0)
+    waiting = asyncio.create_task(asked(stuck))
+    await asyncio.sleep(0.15)  # three times the stall
+    assert not waiting.done()
+    free.set()
+    assert (await first).text == "first"
+    with pytest.raises(CallError, match=r"no progress for 0\.05 s"):
+        await waiting

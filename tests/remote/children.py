@@ -63,6 +63,23 @@ SPECS: dict[str, Callable[[], DebateSpec]] = {
     "hanging at once": lambda: _spec(
         _steps("Ship"), Seat("hangs", model=scripted([hang()])), gates="off"
     ),
+    "talk": lambda: DebateSpec(
+        kind="discussion",
+        brief=Brief(question="Where to?"),
+        seats=(
+            Seat("slow", model=scripted([wait(0.4, "I say so.")] * 9)),
+            Seat("b", model="scripted"),
+        ),
+        rounds=3,
+        loop_threshold=0.0,
+    ),
+    "human talk": lambda: DebateSpec(
+        kind="discussion",
+        brief=Brief(question="Where to?"),
+        seats=(Seat("a", model="scripted"), Seat("me", model="human", timeout_s=90)),
+        rounds=1,
+        loop_threshold=0.0,
+    ),
     "slow": lambda: _spec(
         _steps("Ship"),
         Seat("slow", model=scripted([wait(0.07, say(stance="Wait")) for _ in range(9)])),

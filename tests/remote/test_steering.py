@@ -45,6 +45,16 @@ def test_finish_from_outside_leads_to_the_verdict(others: Others) -> None:
     assert rt.load(child.id).verdict.status == "ready"
 
 
+def test_word_for_a_running_discussion_arrives(others: Others) -> None:
+    child = others.run("talk")
+    child.until("call_started")
+    session.control_of(child.id).answer(message="Think of the cost.", source="agent")
+    interjected = child.until("interjection")
+    assert interjected["body"] == {"text": "Think of the cost.", "source": "agent"}
+    rt.stop(child.id)
+    assert child.end()["ended"] == "stopped"
+
+
 def test_finish_that_comes_too_early_is_refused(others: Others) -> None:
     child = others.run("hanging at once")
     with pytest.raises(rt.UsageError, match="no complete round has a usable reply yet"):
@@ -151,7 +161,7 @@ def test_turn_is_taken_the_moment_it_opens() -> None:
     assert [answer.error for answer in answers] == [None, None]
 
 
-@pytest.mark.parametrize("name", ["human", "human chairman"])
+@pytest.mark.parametrize("name", ["human", "human chairman", "human talk"])
 def test_turn_outside_is_the_one_inside(name: str) -> None:
     """What the log tells of an open turn is what lies on the desk of the running process."""
     run = session.new_run(SPECS[name](), session.Opening(attended=True))

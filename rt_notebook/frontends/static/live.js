@@ -42,6 +42,22 @@ function prose(tag, name, text) {
   return node;
 }
 
+// Headings, lists and paragraphs, no more: what a turn of a discussion needs.
+function markdown(name, text) {
+  const box = make("div", name);
+  let list = null;
+  for (const line of text.split("\n")) {
+    const point = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(.*)$/.exec(line);
+    const heading = /^#{1,6}\s+(.*)$/.exec(line);
+    if (point) list ??= put(box, make("ul", "rt-points")).lastChild;
+    else list = null;
+    if (point) put(list, prose("li", "", point[1]));
+    else if (heading) put(box, prose("div", "rt-words-heading", heading[1]));
+    else if (line.trim()) put(box, prose("p", "rt-words-line", line));
+  }
+  return box;
+}
+
 function clock(ms) {
   const total = Math.max(0, Math.floor(ms / 1000));
   const [h, m, s] = [Math.floor(total / 3600), Math.floor(total / 60) % 60, total % 60];
@@ -117,6 +133,8 @@ class View {
     this.seats = new Map();
     this.ticking = new Map();
     this.meta = null;
+    this.kind = "review";
+    this.place = this.log;
     this.follows = true;
     this.openGate = null;
     this.startedAt = this.endedAt = null;
@@ -145,6 +163,7 @@ class View {
   draw_header(message) {
     this.head.replaceChildren();
     this.seats.clear();
+    this.kind = message.kind ?? "review";
     this.startedAt = message.started_at;
     const top = make("div", "rt-meta");
     this.meta = {};
@@ -208,7 +227,7 @@ class View {
 
   draw_progress(message) {
     if (!this.meta) return;
-    const words = { running: "Running", waiting: "Waiting for you", verdict: "Verdict", done: "Done", stopped: "Stopped", paused: "Paused", interrupted: "Interrupted", error: "Error" };
+    const words = { running: "Running", waiting: "Waiting for you", verdict: this.kind === "discussion" ? "Summary" : "Verdict", done: "Done", stopped: "Stopped", paused: "Paused", interrupted: "Interrupted", error: "Error" };
     if (!this.openGate) this.setState(words[message.status] ?? message.status, message.status);
     const round = message.round < 0 ? "" : message.round === 0 ? "Opening" : `Round ${message.round} of ${message.rounds}`;
     retext(this.meta.round, round);
@@ -244,9 +263,11 @@ class View {
     if (this.rounds.has(message.round)) return;
     const title = message.round === 0 ? "Opening" : `Round ${message.round}`;
     const section = make("section", "rt-round");
-    const cards = make("div", "rt-cards");
+    const cards = make("div", this.kind === "discussion" ? "rt-talk" : "rt-cards");
     put(section, make("div", "rt-round-title", title), cards);
     put(this.log, section);
+    // In a discussion lines stand between the turns where they were said.
+    if (this.kind === "discussion") this.place = cards;
     this.rounds.set(message.round, { section, cards });
   }
 
@@ -309,6 +330,21 @@ class View {
     }
   }
 
+  draw_speech(message) {
+    const { card, head, seat } = this.card(message);
+    if (message.took_ms !== undefined) put(head, make("span", "rt-took", seconds(message.took_ms)));
+    put(card, markdown("rt-words", message.text));
+    if (message.left_out) put(card, make("div", "rt-tag", `${plural(message.left_out, "more character")}: see the result`));
+    if (message.tools.length) put(card, this.tools(message.tools));
+    if (seat) seat.state.replaceChildren();
+  }
+
+  tools(used) {
+    const more = put(make("details", "rt-full"), make("summary", "", `Used ${plural(used.length, "tool")}`));
+    for (const tool of used) put(more, make("b", "", tool.name), make("div", "rt-pre", tool.preview));
+    return more;
+  }
+
   // A point is sent as its place in the text, where it stands there.
   part(point, text) {
     return typeof point === "string" ? point : text.slice(point[0], point[1]);
@@ -345,13 +381,14 @@ class View {
     put(card, make("div", "rt-why", message.message || "No reason was given."));
     let next = message.retry_in_s !== undefined ? `Trying again in ${seconds(message.retry_in_s * 1000)}.` : "Its earlier position stays.";
     if (message.retry_in_s === undefined && !seat?.stance) next = "It is asked again in the next round.";
+    if (message.next) next = message.next;
     if (message.down) next = "It is left out from here on; a resume asks it again.";
     put(card, make("div", "rt-next", next));
     if (seat) this.work(seat, message.final ? "failed" : "trying again");
   }
 
   line(name, text) {
-    return put(this.log, make("div", `rt-line ${name}`, text)).lastChild;
+    return put(this.place, make("div", `rt-line ${name}`, text)).lastChild;
   }
 
   draw_notice(message) {
@@ -359,7 +396,7 @@ class View {
   }
 
   draw_note(message) {
-    this.said(message.source, [{ text: message.text }]);
+    this.said(message.source, [{ question: message.heading, text: message.text }]);
   }
 
   draw_unsent(message) {
@@ -374,7 +411,7 @@ class View {
       if (entry.question) put(box, make("div", "rt-said-question", entry.question));
       put(box, make("div", "rt-said-text", entry.text));
     }
-    put(this.log, box);
+    put(this.place, box);
   }
 
   draw_gate(message) {
@@ -441,7 +478,7 @@ class View {
   draw_verdict(message) {
     this.end.replaceChildren();
     const box = put(this.end, make("section", "rt-verdict")).lastChild;
-    const title = put(make("div", "rt-verdict-title"), make("span", "rt-verdict-word", "Verdict"));
+    const title = put(make("div", "rt-verdict-title"), make("span", "rt-verdict-word", message.word ?? "Verdict"));
     const by = make("span", "rt-by", `by ${message.by} (${message.model})`);
     put(box, put(title, by));
     if (message.state === "started") {
@@ -449,6 +486,11 @@ class View {
       return;
     }
     this.ticking.clear();
+    if (message.word === "Summary") {
+      if (message.state === "failed") put(box, make("div", "rt-why", `The observer failed: ${message.message}`));
+      else put(box, markdown("rt-words rt-rationale", message.text));
+      return;
+    }
     if (message.state === "failed") {
       put(box, make("div", "rt-why", `The chairman failed: ${message.message}`));
       put(box, make("div", "rt-next", `${message.answered[0]} of ${plural(message.answered[1], "seat")} answered.`));
@@ -591,15 +633,18 @@ function answerForm(uid, message) {
   for (const form of document.querySelectorAll(`.rt-form--${CSS.escape(uid)}--${message.serial}`)) {
     form.classList.remove("rt-sending");
     form.classList.toggle("rt-sent", Boolean(message.sent));
+    if (message.clear) for (const field of form.querySelectorAll("textarea, input[type=text]")) field.value = "";
     form.querySelector(".rt-late")?.remove();
   }
 }
 
 // Before anybody else: the front end would take Ctrl-Enter as "run this cell".
 function onKey(event) {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+  if (event.key !== "Enter" || event.shiftKey || event.altKey) return;
   const found = formOf(event.target);
-  if (!found) return;
+  // Enter alone sends the one line of a discussion's form.
+  const line = found?.form.classList.contains("rt-form-talk") && event.target.matches("input[type=text]");
+  if (!found || !(event.ctrlKey || event.metaKey || line)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   if (!event.repeat && !event.isComposing) submit(found, "continue");

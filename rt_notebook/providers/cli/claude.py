@@ -37,6 +37,7 @@ _STOPS: Final = {
     "max_tokens": ("output_limit", "the answer was cut off at the model's output limit"),
 }
 _LOGINS: Final = frozenset({"", "none", "oauth"})
+_SEARCH: Final = "WebSearch"
 _FLAGS: Final = (
     "-p",
     "--output-format",
@@ -46,8 +47,6 @@ _FLAGS: Final = (
     "--setting-sources",
     "",
     "--strict-mcp-config",
-    "--tools",
-    "",
     "--disable-slash-commands",
     "--no-session-persistence",
 )
@@ -71,12 +70,15 @@ class Claude(Vendor):
     key_variables: ClassVar[Sequence[str]] = ("ANTHROPIC_API_KEY",)
     state_variables: ClassVar[Sequence[str]] = ("CLAUDE_CONFIG_DIR",)
     prompt_limit: ClassVar[int | None] = 10_000_000
+    search_tools: ClassVar[Sequence[str]] = (_SEARCH,)
     ignored: ClassVar[Sequence[str]] = ("temperature",)
     status_arguments: ClassVar[Sequence[str] | None] = ("auth", "status")
 
     def plan(self, ask: Ask, place: Workspace) -> Plan:
         """Return what to run for one call, having written the files it needs."""
-        arguments = list(_FLAGS)
+        arguments = [*_FLAGS, "--tools", _SEARCH if ask.searches else ""]
+        if ask.searches:
+            arguments += ["--allowedTools", _SEARCH]
         if ask.system:
             path = place.write("system.md", ask.system)
             arguments += ["--system-prompt-file", str(path)]

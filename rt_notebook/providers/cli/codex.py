@@ -22,7 +22,6 @@ _KEY_VARIABLE: Final = "RT_NOTEBOOK_SEAT_KEY"
 _DEFAULT_URL: Final = "https://api.openai.com/v1"
 _SETTINGS: Final = (
     "project_doc_max_bytes=0",
-    'web_search="disabled"',
     "analytics.enabled=false",
     "check_for_update_on_startup=false",
     "skills.bundled.enabled=false",
@@ -75,6 +74,7 @@ class Codex(Vendor):
     key_variables: ClassVar[Sequence[str]] = ("CODEX_API_KEY", "OPENAI_API_KEY")
     state_variables: ClassVar[Sequence[str]] = ("CODEX_HOME",)
     prompt_limit: ClassVar[int | None] = 1_048_576
+    search_tools: ClassVar[Sequence[str]] = ("web_search",)
     ignored: ClassVar[Sequence[str]] = ("temperature", "max_tokens")
     leaks: ClassVar[Sequence[str]] = (
         "AGENTS.md in its state folder reaches the model",
@@ -96,7 +96,8 @@ class Codex(Vendor):
             environment |= self.place_of(ask.home)
         if ask.model:
             arguments += ["-m", ask.model]
-        for setting in (*_SETTINGS, *_chosen(ask, place)):
+        web = 'web_search="live"' if ask.searches else 'web_search="disabled"'
+        for setting in (*_SETTINGS, web, *_chosen(ask, place)):
             arguments += ["-c", setting]
         for feature in _DISABLED:
             arguments += ["--disable", feature]

@@ -24,6 +24,7 @@ from rt_notebook.providers.cli.stream import StreamParser, count_in, text_in, wi
 from rt_notebook.providers.cli.vendor import NO_KEY, Ask, Plan, Vendor, not_a_command
 from rt_notebook.providers.cli.workspace import Workspace
 
+_SEARCH: Final = "google_web_search"
 _FLAGS: Final = ("-o", "stream-json", "-e", "none", "--skip-trust")
 _NO_SERVERS: Final = ("--allowed-mcp-server-names", "__none__")
 _QUIET: Final = {
@@ -82,6 +83,7 @@ class Gemini(Vendor):
     key_variables: ClassVar[Sequence[str]] = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     state_variables: ClassVar[Sequence[str]] = ("GEMINI_CLI_HOME",)
     prompt_limit: ClassVar[int | None] = 8 * 1024 * 1024
+    search_tools: ClassVar[Sequence[str]] = (_SEARCH,)
     leaks: ClassVar[Sequence[str]] = (
         "GEMINI.md in its state folder reaches the model",
         "an answer cut off at the output limit looks like a whole one",
@@ -131,6 +133,8 @@ class Gemini(Vendor):
 
 def _settings(ask: Ask) -> dict[str, Any]:
     settings: dict[str, Any] = json.loads(json.dumps(_SETTINGS))
+    if ask.searches:
+        settings["tools"] = {"core": [_SEARCH], "allowed": [_SEARCH]}
     config: dict[str, Any] = {}
     if ask.temperature is not None:
         config["temperature"] = ask.temperature

@@ -32,12 +32,15 @@ from rt_notebook.providers.cli.process import Bounds, Command, Prepare, run
 from rt_notebook.providers.cli.vendor import Ask, one_text
 from rt_notebook.providers.cli.vendors import vendor_of
 from rt_notebook.providers.cli.workspace import Workspace
+from rt_notebook.providers.consents import NO_CONSENTS, Consents
 from rt_notebook.providers.redaction import redact
 
 _log = logging.getLogger(__name__)
 
 # A model's name is an argument: it may not begin like an option.
 _MODEL: Final = re.compile(r"[A-Za-z0-9][\w.:/@+\[\]-]{0,199}")
+SEARCHES: Final = "max_searches"
+"""The setting of a call that may search the web, so many times."""
 _SETTINGS: Final = ("effort", "temperature", "max_tokens")
 # The bounds end a call a little before its deadline, so that its partial text isn't lost.
 _MARGIN_S: Final = 2.0
@@ -99,16 +102,14 @@ class CliProvider:
         cls,
         seat: Seat,
         *,
-        allow_limited_isolation: bool = False,
-        acknowledge_terms: Collection[str] = (),
+        consents: Consents = NO_CONSENTS,
         parent: Mapping[str, str] | None = None,
     ) -> CliProvider:
         """Return the provider of a seat whose model is `cli:VENDOR` or `cli:VENDOR/MODEL`.
 
         Args:
-            seat: the seat; its account, base_url, api_billing and api_key_env count.
-            allow_limited_isolation: as above.
-            acknowledge_terms: as above.
+            seat: the seat; its account, base_url and api_key_env count.
+            consents: what the person agreed to.
             parent: as above.
 
         Raises:
@@ -119,13 +120,13 @@ class CliProvider:
             return cls(
                 vendor,
                 model=model or None,
-                account=getattr(seat, "account", None),
-                base_url=getattr(seat, "base_url", None),
-                api_billing=bool(getattr(seat, "api_billing", False)),
-                api_key_env=getattr(seat, "api_key_env", None),
+                account=seat.account,
+                base_url=seat.base_url,
+                api_billing=consents.api_billing,
+                api_key_env=seat.api_key_env,
                 stall_s=seat.stall_s,
-                allow_limited_isolation=allow_limited_isolation,
-                acknowledge_terms=acknowledge_terms,
+                allow_limited_isolation=consents.allow_limited_isolation,
+                acknowledge_terms=consents.acknowledge_terms,
                 parent=parent,
             )
         except SeatError as exc:
@@ -217,6 +218,8 @@ class CliProvider:
             CallError: with its kind, when there is no answer.
         """
         secrets, parser = secrets_in(self.parent), self.vendor.parser()
+        if (most := call.settings.get(SEARCHES)) is not None:
+            parser.allow(self.vendor.search_tools, most)
         try:
             prepare = self._prepared(call, secrets)
             ended = await run(prepare, parser, self._bounds(call), progress)
@@ -275,6 +278,7 @@ class CliProvider:
             home=self.home,
             parent=self.parent,
             settings_folder=data_folder() / "cli",
+            searches=SEARCHES in settings,
         )
 
     def _bounds(self, call: Call) -> Bounds:
@@ -353,18 +357,23 @@ class CliProvider:
         )
 
 
-def check_seat(seat: Seat, **consents: Any) -> CliProvider:
+def check_seat(
+    seat: Seat, *, consents: Consents = NO_CONSENTS, parent: Mapping[str, str] | None = None
+) -> CliProvider:
     """Return the provider of a seat, having checked that everything a call needs is there.
 
     Args:
         seat: the seat.
-        **consents: as for `CliProvider.of_seat`.
+        consents: what the person agreed to.
+        parent: the environment; None: this process's.
 
     Raises:
         SeatError: what is missing, and what to do about it.
     """
-    provider = CliProvider.of_seat(seat, **consents)
+    provider = CliProvider.of_seat(seat, consents=consents, parent=parent)
     try:
+        if seat.tools:
+            raise SeatError(f"{seat.vendor} can't be given functions as tools; leave out tools=")
         provider.check()
     except SeatError as exc:
         raise SeatError(f"seat {seat.name!r}: {exc}", seat=seat.name, model=seat.model) from None

@@ -58,6 +58,7 @@ class StreamParser:
 
     def __init__(self, tools: Collection[str] = ()) -> None:
         self._allowed = frozenset(tools)
+        self._most: int | None = None
         self._lines = Lines()
         self._calls: dict[str, dict[str, Any]] = {}
         self._parts: list[str] = []
@@ -68,6 +69,10 @@ class StreamParser:
         self.usage: Usage | None = None
         self.model: str | None = None
         self.request_id: str | None = None
+
+    def allow(self, tools: Collection[str], most: int) -> None:
+        """Let these tools be used, so many times in all; one more use stops the call."""
+        self._allowed, self._most = frozenset(tools), most
 
     @property
     def stopped(self) -> bool:
@@ -141,6 +146,8 @@ class StreamParser:
         self._calls.setdefault(call_id, {"name": name, "preview": preview(arguments)})
         if name not in self._allowed:
             self.fail("tool_policy", f"it used the tool {name!r}, which this seat doesn't allow")
+        elif self._most is not None and len(self._calls) > self._most:
+            self.fail("tool_policy", f"it searched more than {self._most} times")
 
     def returned(self, call_id: str, result: Any, ok: bool) -> None:
         """Note what a tool gave back."""

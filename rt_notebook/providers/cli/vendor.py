@@ -50,6 +50,8 @@ class Ask:
     """The environment of this process."""
     settings_folder: Path
     """Where settings that must not lie in a shared folder may lie."""
+    searches: bool = False
+    """Whether it may search the web, and do nothing else with tools."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,8 @@ class Vendor(ABC):
     """Variables that say where the user's own state lies, passed on with the default account."""
     prompt_limit: ClassVar[int | None] = None
     """Bytes of prompt it takes at most."""
+    search_tools: ClassVar[Sequence[str]] = ()
+    """What its stream calls its web search; empty: it has none that it can be told to use."""
     ignored: ClassVar[Sequence[str]] = ()
     """Settings of a seat that it can't be told."""
     leaks: ClassVar[Sequence[str]] = ()

@@ -14,6 +14,7 @@ from rt_notebook.providers.base import Message
 from rt_notebook.providers.cli.provider import CliProvider, check_seat
 from rt_notebook.providers.cli.readiness import readiness
 from rt_notebook.providers.cli.vendor import one_text
+from rt_notebook.providers.consents import Consents
 from tests.providers.cli.fakes import fake, provider_of
 
 KEY = "sk-planted-0123456789"
@@ -51,10 +52,9 @@ def test_antigravity_needs_both_consents(tmp_path: Path) -> None:
         check_seat(seat, parent=parent)
     assert "acknowledge_terms=['antigravity']" in str(caught.value)
     with pytest.raises(SeatError, match="allow_limited_isolation=True"):
-        check_seat(seat, parent=parent, acknowledge_terms=["antigravity"])
-    provider = check_seat(
-        seat, parent=parent, acknowledge_terms=["antigravity"], allow_limited_isolation=True
-    )
+        check_seat(seat, parent=parent, consents=Consents(acknowledge_terms=("antigravity",)))
+    both = Consents(allow_limited_isolation=True, acknowledge_terms=("antigravity",))
+    provider = check_seat(seat, parent=parent, consents=both)
     assert "cli:antigravity: it was never tried with this version" in provider.warnings()
 
 

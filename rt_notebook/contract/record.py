@@ -1,0 +1,227 @@
+"""The record's form: a debate's events as text, one canonical JSON object a line, and back.
+
+Owns what a line looks like, in which order events stand, and what is refused on reading. Pure: it
+opens no file, and hides no secret (`store.record` does both).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rt_notebook.domain.events import EVENT_VERSION, Event, encode_body
+from rt_notebook.domain.spec import DebateSpec
+from rt_notebook.domain.state import RESUMABLE, State, start_state
+from rt_notebook.errors import RoundtableError, StoreError, one_line
+
+MAX_RECORD: Final = 256 * 1024 * 1024
+"""Characters of a record that are read."""
+
+_KEYS: Final = {"v": int, "debate": str, "seq": int, "at": int, "kind": str, "body": dict}
+_ID: Final = re.compile(r"[a-z0-9-]{1,64}")
+_OF_A_SEAT: Final = frozenset(
+    {"call_started", "call_finished", "call_failed", "reply_read", "repaired"}
+)
+# What a record's seats must not bring along: where to send a key, and which one.
+_NOT_KEPT: Final = ("base_url", "api_key_env")
+# JSON lets these stand as they are, but a terminal obeys some and an editor hides others.
+_ACTING: Final = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\U000e0000-\U000e0fff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record that was read."""
+
+    events: tuple[Event, ...]
+    """Its events in order; at least the first, `created`."""
+    spec: DebateSpec
+    """The recorded debate's definition."""
+    state: State
+    """Their fold."""
+    torn: bool = False
+    """True when its last line is cut off."""
+
+    @property
+    def id(self) -> str:
+        """The debate's id."""
+        return self.events[0].debate
+
+    @property
+    def finished(self) -> bool:
+        """True when the debate has ended and nothing is left to be resumed."""
+        state = self.state
+        return not self.torn and not state.live and state.status not in RESUMABLE - {"error"}
+
+
+def record_line(event: Event) -> str:
+    """Return an event's line: compact JSON, keys sorted.
+
+    Characters that a terminal obeys or an editor hides stand as JSON escapes.
+    """
+    # By way of the log's own encoding, so that an event from memory gives the line of a stored one.
+    data = {**event._asdict(), "body": json.loads(encode_body(event.body))}
+    line = json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _ACTING.sub(lambda found: json.dumps(found[0])[1:-1], line) + "\n"
+
+
+def in_seat_order(events: Sequence[Event], spec: DebateSpec) -> list[Event]:
+    """Return a log as a record has it: seats that spoke at once in seat order, seq renumbered.
+
+    Only what seats do at the same time is put in order, each seat's own events as they came; what
+    the debate or a person did keeps its place between them. Doing it twice changes nothing.
+    """
+    places = {seat.name: number for number, seat in enumerate(spec.seats)}
+    asked: dict[str, int] = {}
+    ordered: list[Event] = []
+    together: list[tuple[int, Event]] = []
+    for event in events:
+        if event.kind in _OF_A_SEAT:
+            call = str(event.body.get("call"))
+            if "seat" in event.body:
+                asked[call] = places.get(str(event.body["seat"]), len(places))
+            together.append((asked.get(call, len(places)), event))
+            continue
+        ordered += _sorted(together)
+        ordered.append(event)
+    ordered += _sorted(together)
+    return [event._replace(seq=number) for number, event in enumerate(ordered, 1)]
+
+
+def read_record(text: str, name: str) -> Record:
+    """Return the record that a text holds.
+
+    A last line that is cut off is left out and told by `torn`; any other line that isn't an event
+    is damage. What the seats say about servers and keys is dropped: a file that came with somebody
+    else's repository must not send a key away.
+
+    Args:
+        text: the file's text.
+        name: what the file is called, for messages.
+
+    Raises:
+        StoreError: it is no record, damaged, or of a newer version.
+    """
+    if len(text) > MAX_RECORD:
+        raise StoreError(f"record {name!r} is larger than {MAX_RECORD >> 20} MiB", path=name)
+    lines = text.split("\n")
+    last = lines.pop()
+    events = [_event(line, number, name) for number, line in enumerate(lines, 1)]
+    torn = False
+    if last:
+        try:
+            events.append(_event(last, len(lines) + 1, name))  # an editor took its end
+        except StoreError as exc:
+            if not events or getattr(exc, "fault", "") != "damaged":
+                raise
+            torn = True
+    if not events:
+        raise StoreError(
+            f"record {name!r} is empty: it holds no event; remove it, or record anew (record mode "
+            "'all')",
+            path=name,
+            fault="empty",
+        )
+    _check_whole(events, name)
+    return _folded([_without_places(events[0]), *events[1:]], torn, name)
+
+
+def _sorted(together: list[tuple[int, Event]]) -> Iterator[Event]:
+    found = sorted(together, key=lambda pair: pair[0])
+    together.clear()
+    return (event for _, event in found)
+
+
+def _event(line: str, number: int, name: str) -> Event:
+    try:
+        data = json.loads(line, parse_constant=_no_number)
+    except (ValueError, RecursionError) as exc:
+        raise _damaged(name, number, f"it isn't JSON ({one_line(str(exc), 80)})") from exc
+    if not isinstance(data, dict):
+        raise _damaged(name, number, "it isn't an event")
+    version = data.get("v")
+    if isinstance(version, int) and version > EVENT_VERSION:
+        raise StoreError(
+            f"record {name!r} is of version {version}; this version reads up to {EVENT_VERSION}: "
+            "upgrade rt-notebook to read it",
+            path=name,
+            version=version,
+        )
+    for key, kind in _KEYS.items():
+        if not isinstance(data.get(key), kind) or isinstance(data[key], bool):
+            raise _damaged(name, number, f"its {key!r} is missing or of another type")
+    return Event(*(data[key] for key in _KEYS))
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _check_whole(events: Sequence[Event], name: str) -> None:
+    debate = events[0].debate
+    if events[0].kind != "created" or not _ID.fullmatch(debate):
+        raise _damaged(name, 1, "a record begins with its debate's 'created'")
+    for number, event in enumerate(events, 1):
+        if event.debate != debate:
+            raise _damaged(name, number, "it belongs to another debate")
+        if event.seq != number:
+            raise _damaged(name, number, f"it has the number {event.seq}: lines are missing")
+
+
+def _without_places(created: Event) -> Event:
+    """Return the first event without what a foreign file must not say about servers and keys."""
+    spec = created.body.get("spec")
+    if not isinstance(spec, dict):
+        return created
+    return created._replace(body={**created.body, "spec": portable_spec(spec)})
+
+
+def portable_spec(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a definition's JSON without its seats' servers and names of keys."""
+    seats = spec.get("seats")
+    cleaned = {name: _portable_seat(spec.get(name)) for name in ("chairman", "observer")}
+    kept = {name: seat for name, seat in cleaned.items() if name in spec}
+    if isinstance(seats, list | tuple):
+        kept["seats"] = [_portable_seat(seat) for seat in seats]
+    return {**spec, **kept}
+
+
+def _portable_seat(seat: Any) -> Any:
+    if not isinstance(seat, dict):
+        return seat
+    return {name: value for name, value in seat.items() if name not in _NOT_KEPT}
+
+
+def _folded(events: list[Event], torn: bool, name: str) -> Record:
+    try:
+        spec = DebateSpec.model_validate(events[0].body.get("spec"))
+        state = start_state(events[0], spec)
+    except (RoundtableError, ValueError, TypeError, KeyError, AttributeError) as exc:
+        raise _damaged(name, 1, one_line(str(exc), 200)) from exc
+    for number, event in enumerate(events[1:], 2):
+        try:
+            state.apply(event)
+        except Exception as exc:  # the edge to a file that anybody may have edited
+            why = f"{event.kind!r} doesn't follow from the lines before"
+            raise _damaged(name, number, why) from exc
+    return Record(tuple(events), spec, state, torn)
+
+
+def _damaged(name: str, number: int, why: str) -> StoreError:
+    return StoreError(
+        f"record {name!r} is damaged at line {number}: {why}; restore the file, or record anew "
+        "(record mode 'all')",
+        path=name,
+        line=number,
+        fault="damaged",
+    )
+
+
+def lines_of(events: Iterable[Event]) -> str:
+    """Return a record's text."""
+    return "".join(map(record_line, events))
