@@ -15,6 +15,8 @@ html_title = f"rt_notebook {release}"
 # Nothing is asked of other servers: neither fonts nor scripts, nor a search.
 html_show_sourcelink = False
 html_copy_source = False
+# Dashes and quotes are part of what is typed.
+smartquotes = False
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -106,7 +106,7 @@ def load_config(start: Path | None = None) -> Config:
             a file of its kind may not say; the message names the file and the nearest known key.
     """
     user = _user_file()
-    project = _project_file(Path.cwd() if start is None else start)
+    project = _project_file(Path() if start is None else start)
     if user is not None and project is not None and user.resolve() == project.resolve():
         project = None
     found = [_read(path, name) for path, name in ((project, "project"), (user, "user")) if path]
@@ -134,7 +134,10 @@ def _merged(found: Sequence[_File], kind: str) -> Config:
 
 
 def _project_file(start: Path) -> Path | None:
-    folder = Path(os.path.abspath(start))
+    try:
+        folder = Path(os.path.abspath(start))
+    except FileNotFoundError:  # the working directory was removed
+        return None
     for place in (folder, *folder.parents):
         try:
             if (place / PROJECT_FILE).is_file():

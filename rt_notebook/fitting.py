@@ -116,7 +116,8 @@ class _Walk:
             misfit = self._part(event)
             if misfit is None:
                 self._take(event)
-            elif event.kind == "call_started":
+            elif event.kind == "call_started" and not self._state.discusses:
+                # In a discussion, who speaks later in the round has heard what doesn't fit.
                 self._take_rest_of_round(events[place:])
         if misfit is not None:
             misfit = self._explained(misfit)
@@ -213,6 +214,9 @@ class _Walk:
                 yield from differences({"seat": seats[name]}, {"seat": other[name]}, name)
         closer = self._spec.closing_name
         yield from differences({"seat": one.pop("closer")}, {"seat": two.pop("closer")}, closer)
+        asked, asks = one.pop("research"), two.pop("research")
+        for each in differences({"brief": asked["research"]}, {"brief": asks["research"]}, ""):
+            yield difference(f"research: {each.field}", each.recorded, each.here)
         for reason in _REASONS:  # told where they matter
             one.pop(reason), two.pop(reason)
         yield from differences(one, two, "")

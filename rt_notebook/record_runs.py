@@ -10,10 +10,11 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from rt_notebook.analysis.result import Result
 from rt_notebook.contract.prompts import PROMPTS_VERSION
+from rt_notebook.contract.record import SeatOrder, lines_of, record_line
 from rt_notebook.domain.events import Event
 from rt_notebook.domain.gate import Gate, question_key
 from rt_notebook.domain.seat import Seat
@@ -28,7 +29,7 @@ from rt_notebook.providers.registry import Context, make_provider
 from rt_notebook.providers.replay import Book, Replaying
 from rt_notebook.running import DebateRun
 from rt_notebook.store.log import DebateLog, Store
-from rt_notebook.store.record import recorded, save_record
+from rt_notebook.store.record import public, save_record
 
 _ENDS: Final = frozenset(
     {"round_started", "gate_opened", "verdict_started", "concluded", "interrupted"}
@@ -50,42 +51,50 @@ class Recorder:
     def __init__(self, path: Path, name: str, spec: DebateSpec) -> None:
         self._path = path
         self._name = name
-        self._spec = spec
-        self._log: list[Event] = []
-        self._saved = 0
+        self._order = SeatOrder(spec)
+        self._events: list[Event] = []
+        self._text: list[str] = []
+        self._is_saved = True
+        self._asked = False
         self.fault: str | None = None
         """Why the record couldn't be written the last time; None when it could."""
 
     def begin_with(self, events: Iterable[Event]) -> None:
         """Take events of before the run; they aren't written by themselves."""
-        self._log.extend(events)
-        self._saved = len(self._log)
+        for event in events:
+            self._take(event)
 
     def listen(self, event: Event, state: State) -> None:
         """Take an event that is in the log. On the debate's loop."""
-        self._log.append(event)
-        if event.kind in _ENDS and (event.kind != "round_started" or self._asked()):
+        self._take(event)
+        self._is_saved = False
+        self._asked = self._asked or event.kind == "call_started"
+        if event.kind in _ENDS and (event.kind != "round_started" or self._asked):
             self.save()
 
     def save(self) -> None:
         """Write what isn't written yet; a fault is kept and ends no debate that was paid for."""
-        if len(self._log) == self._saved:
+        if self._is_saved:
             return
+        text = "".join([*self._text, lines_of(public(self._order.rest()))])
         try:
-            save_record(self._path, self.events)
+            save_record(self._path, text)
         except OSError as exc:
             self.fault = f"the record {self._name!r} could not be written: {exc.strerror}"
             _log.warning("%s", self.fault)
         else:
-            self.fault, self._saved = None, len(self._log)
+            self.fault, self._is_saved, self._asked = None, True, False
 
     @property
     def events(self) -> list[Event]:
         """The events as the record has them."""
-        return recorded(self._log, self._spec)
+        return [*self._events, *public(self._order.rest())]
 
-    def _asked(self) -> bool:
-        return any(event.kind == "call_started" for event in self._log[self._saved :])
+    def _take(self, event: Event) -> None:
+        # What is settled is made ready once: a record is written again at each round's end.
+        settled = public(self._order.take(event))
+        self._events += settled
+        self._text += map(record_line, settled)
 
 
 class ReplayRun(DebateRun):
@@ -98,6 +107,8 @@ class ReplayRun(DebateRun):
         log: the debate's log in it.
         warnings: what a person should know.
     """
+
+    replays: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from rt_notebook.analysis.result import Result
 from rt_notebook.contract.prompts import PROMPTS_VERSION
@@ -66,6 +66,9 @@ class DebateRun:
         first: the events to begin with.
         warnings: what a person should know, for the result.
     """
+
+    replays: ClassVar[bool] = False
+    """True where nobody is called or asked: there is nothing to watch."""
 
     def __init__(
         self,

@@ -21,21 +21,20 @@ from rt_notebook.domain.state import LIVE, RESUMABLE, fold, start_state
 from rt_notebook.domain.titles import running_line
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.estimate import Estimate, check_limits, estimate, spec_warnings
-from rt_notebook.errors import NotResumableError, SeatError, UnknownDebateError
+from rt_notebook.errors import (
+    NotResumableError,
+    OptionError,
+    SeatError,
+    UnknownDebateError,
+    one_line,
+)
 from rt_notebook.following import Following
 from rt_notebook.next_steps import awaiting, snapshot_of
 from rt_notebook.providers.consents import consents_of
 from rt_notebook.providers.registry import all_scripted, check_provider
 from rt_notebook.providers.searching import searcher_of
-from rt_notebook.recording import (
-    Start,
-    load_result,
-    nothing_to_call,
-    plan_record,
-    recording_run,
-    replay_run,
-    warnings_of,
-)
+from rt_notebook.record_starts import Start, recording_run, replay_run, warnings_of
+from rt_notebook.recording import load_result, nothing_to_call, plan_record
 from rt_notebook.remote import RemoteControl
 from rt_notebook.running import DebateRun, created_body, running
 from rt_notebook.seating import (
@@ -103,9 +102,7 @@ def check_spec(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
     return found
 
 
-def check_opening(
-    spec: DebateSpec, opening: Opening, attached: tuple[str, ...] = ()
-) -> Estimate:
+def check_opening(spec: DebateSpec, opening: Opening, attached: tuple[str, ...] = ()) -> Estimate:
     """Return what a debate would cost here, its record counted; nothing is called.
 
     Raises:
@@ -158,7 +155,8 @@ def resume_run(
     Args:
         debate: its id, or `last`.
         opening: how to run it.
-        limits: new limits; None keeps the old ones.
+        limits: new limits in place of the old ones; a dict changes those that it names; None keeps
+            them all.
         models: callables by seat name, for seats that sat on a function.
 
     Raises:
@@ -183,7 +181,7 @@ def resume_run(
         unattended = is_unattended(state.spec, opening.attended)
         check_people(everybody(state.spec), unattended)
         first: list[Body] = [("interrupted", {"why": "its process is gone"})] if state.live else []
-        new_limits = _as_limits(limits)
+        new_limits = _as_limits(limits, state.spec.limits)
         body = {
             "source": opening.source,
             "limits": new_limits and new_limits.model_dump(mode="json"),
@@ -365,10 +363,17 @@ def is_all_scripted(spec: DebateSpec) -> bool:
     return all_scripted(spec)
 
 
-def _as_limits(limits: Limits | Mapping[str, Any] | None) -> Limits | None:
+def _as_limits(limits: object, old: Limits) -> Limits | None:
     if limits is None or isinstance(limits, Limits):
         return limits
-    return Limits(**limits)
+    if not isinstance(limits, Mapping):
+        raise OptionError(
+            f"limits={one_line(repr(limits), 80)}: Limits or a dict is expected, such as "
+            "{'max_calls': 20}",
+            option="limits",
+        )
+    # What isn't named stays: raising one budget lifts no other.
+    return Limits(**{**old.model_dump(), **limits})
 
 
 def find_debate(debate: str, store: StoreChoice) -> tuple[Store, str]:

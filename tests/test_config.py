@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -250,3 +251,14 @@ def test_missing_file_of_the_environment_is_named(
         OptionError, match=r"RT_NOTEBOOK_CONFIG='.*no\.toml': there is no such file"
     ):
         load_config(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use can't be removed there")
+def test_removed_working_directory_holds_no_project_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert load_config().files == ()

@@ -62,18 +62,24 @@ def read(path: Path) -> nbformat.NotebookNode:
     return notebook
 
 
-def execute(path: Path, home: Path, env: Mapping[str, str] | None = None) -> nbformat.NotebookNode:
-    """Runs a notebook in its own folder and returns it with its outputs.
+def execute(
+    notebook: nbformat.NotebookNode,
+    home: Path,
+    *,
+    folder: Path = FOLDER,
+    env: Mapping[str, str] | None = None,
+) -> nbformat.NotebookNode:
+    """Runs a notebook and returns it with its outputs.
 
     Args:
-        path: the notebook; the file isn't changed.
+        notebook: the notebook.
         home: a folder for what the kernel keeps.
+        folder: where it runs.
         env: variables on top of `environment`.
 
     Raises:
         CellExecutionError: a cell failed.
     """
-    notebook = read(path)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -83,7 +89,7 @@ def execute(path: Path, home: Path, env: Mapping[str, str] | None = None) -> nbf
         kernel_manager_class=_OwnKernel,
         extra_arguments=["--log-level=ERROR"],
         timeout=TIMEOUT_S,
-        resources={"metadata": {"path": str(path.parent)}},
+        resources={"metadata": {"path": str(folder)}},
         record_timing=False,
         store_widget_state=True,
     )
@@ -124,7 +130,7 @@ def run(paths: Iterable[Path]) -> int:
     for path in paths:
         try:
             with tempfile.TemporaryDirectory(prefix="rt-notebook-") as home:
-                write(execute(path, Path(home)), path)
+                write(execute(read(path), Path(home)), path)
         except CellExecutionError as error:
             print(f"{path.name}: {error}", file=sys.stderr)
             status = 1

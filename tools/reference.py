@@ -13,6 +13,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ from rt_notebook.analysis.many import Frames
 from rt_notebook.analysis.result import Result
 from rt_notebook.analysis.sweep import Sweep
 from rt_notebook.analysis.verdict import Verdict
-from rt_notebook.contract.options import OPTIONS, Option
+from rt_notebook.contract.options import OPTIONS, Form, Option
 from rt_notebook.domain import snapshot
 from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.seat import Seat
@@ -68,7 +69,7 @@ def field_docs(cls: type) -> dict[str, str]:
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     body = tree.body if isinstance(tree, ast.ClassDef) else []
     found = {}
-    for field, words in zip(body, body[1:], strict=False):
+    for field, words in pairwise(body):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
             value = words.value if isinstance(words, ast.Expr) else None
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
@@ -98,7 +99,7 @@ def _first_line(value: Any) -> str:
 def _options() -> str:
     parts = []
     for group in dict.fromkeys(option.group for option in OPTIONS):
-        heads = ("On the line", "In Python", "In a file", "Takes", "Default", "What it does")
+        heads = ("Name", "Takes", "Default", "In a file", "What it does")
         rows = [_option_row(option) for option in OPTIONS if option.group == group]
         parts.append(f"## {group.capitalize()}\n\n{table(heads, rows)}")
     return "\n\n".join(parts)
@@ -108,14 +109,15 @@ def _option_row(option: Option) -> tuple[str, ...]:
     typed = f"--[no-]{option.name}" if option.negatable else option.typed
     spots = [_code(typed)] if "line" in option.where else []
     spots += [_code(f"{option.name}:")] if "section" in option.where else []
-    only = f" ({option.kind}s only)" if option.kind else ""
+    bullets = "line" not in option.where and option.form is Form.LIST
+    notes = [f"{option.kind}s only"] if option.kind else []
+    notes += ["not in Python"] if "python" not in option.where else []
     return (
         " or ".join(spots),
-        _code(option.key) if "python" in option.where else "–",
-        "yes" if "file" in option.where else "–",
-        option.takes,
+        "bullets" if bullets else option.takes,
         option.default or "–",
-        f"{option.help}{only}",
+        "yes" if "file" in option.where else "–",
+        f"{option.help} ({'; '.join(notes)})" if notes else option.help,
     )
 
 
@@ -159,7 +161,9 @@ def _parts() -> str:
     for name in names:
         cls = getattr(snapshot, name)
         rows = [(_code(field), words) for field, words in field_docs(cls).items()]
-        parts.append(f"## {_first_line(cls).rstrip(chr(46))}\n\n{table(('Field', 'What it is'), rows)}")
+        parts.append(
+            f"## {_first_line(cls).rstrip(chr(46))}\n\n{table(('Field', 'What it is'), rows)}"
+        )
     return "\n\n".join(parts)
 
 

@@ -15,7 +15,7 @@ from rt_notebook.analysis.verdict import Verdict, verdict_of
 from rt_notebook.domain.events import Event
 from rt_notebook.domain.snapshot import NextAction, Snapshot, snapshot
 from rt_notebook.domain.spec import DebateSpec
-from rt_notebook.domain.state import State
+from rt_notebook.domain.state import State, fold
 from rt_notebook.domain.titles import shown_title
 from rt_notebook.errors import one_line
 from rt_notebook.rendering.sources import research_failure
@@ -59,6 +59,10 @@ class Result:
         """The notebook variable that holds this result."""
         self.shown_above: Callable[[], bool] | None = None
         """Says whether the running cell shows the report already; it isn't shown twice then."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # What reads the store or the running process can't go along; what it says now does.
+        return _again, (self.events, self._warnings, self.variable, self.state)
 
     @property
     def id(self) -> str:
@@ -313,3 +317,10 @@ class Result:
             return self._fold
         seen = self.state
         return replace(self._fold, status=seen.status, stop_reason=seen.stop_reason)
+
+
+def _again(
+    events: Sequence[Event], warnings: Sequence[str], variable: str | None, shown: Snapshot
+) -> Result:
+    """Return a pickled or copied result; functions in seats are only named in it."""
+    return Result(fold(events), events, warnings, variable, outside=lambda state: shown)

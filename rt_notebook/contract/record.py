@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -70,27 +70,49 @@ def record_line(event: Event) -> str:
     return _ACTING.sub(lambda found: json.dumps(found[0])[1:-1], line) + "\n"
 
 
-def in_seat_order(events: Sequence[Event], spec: DebateSpec) -> list[Event]:
-    """Return a log as a record has it: seats that spoke at once in seat order, seq renumbered.
+class SeatOrder:
+    """Puts a log into a record's order, event by event: seats that spoke at once in seat order.
 
     Only what seats do at the same time is put in order, each seat's own events as they came; what
-    the debate or a person did keeps its place between them. Doing it twice changes nothing.
+    the debate or a person did keeps its place between them.
+
+    Args:
+        spec: the debate's definition.
     """
-    places = {seat.name: number for number, seat in enumerate(spec.seats)}
-    asked: dict[str, int] = {}
-    ordered: list[Event] = []
-    together: list[tuple[int, Event]] = []
-    for event in events:
+
+    def __init__(self, spec: DebateSpec) -> None:
+        self._places = {seat.name: number for number, seat in enumerate(spec.seats)}
+        self._asked: dict[str, int] = {}
+        self._together: list[tuple[int, Event]] = []
+        self._count = 0
+
+    def take(self, event: Event) -> list[Event]:
+        """Take the next event; return those whose place is settled by it, renumbered."""
         if event.kind in _OF_A_SEAT:
+            last = len(self._places)
             call = str(event.body.get("call"))
             if "seat" in event.body:
-                asked[call] = places.get(str(event.body["seat"]), len(places))
-            together.append((asked.get(call, len(places)), event))
-            continue
-        ordered += _sorted(together)
-        ordered.append(event)
-    ordered += _sorted(together)
-    return [event._replace(seq=number) for number, event in enumerate(ordered, 1)]
+                self._asked[call] = self._places.get(str(event.body["seat"]), last)
+            self._together.append((self._asked.get(call, last), event))
+            return []
+        settled = [*self.rest(), event._replace(seq=self._count + len(self._together) + 1)]
+        self._together.clear()
+        self._count += len(settled)
+        return settled
+
+    def rest(self) -> list[Event]:
+        """Return the events whose place isn't settled, as if nothing came behind them."""
+        found = sorted(self._together, key=lambda pair: pair[0])
+        return [
+            event._replace(seq=number) for number, (_, event) in enumerate(found, self._count + 1)
+        ]
+
+
+def in_seat_order(events: Iterable[Event], spec: DebateSpec) -> list[Event]:
+    """Return a whole log in a record's order; doing it twice changes nothing."""
+    order = SeatOrder(spec)
+    settled = [done for event in events for done in order.take(event)]
+    return [*settled, *order.rest()]
 
 
 def read_record(text: str, name: str) -> Record:
@@ -129,12 +151,6 @@ def read_record(text: str, name: str) -> Record:
         )
     _check_whole(events, name)
     return _folded([_without_places(events[0]), *events[1:]], torn, name)
-
-
-def _sorted(together: list[tuple[int, Event]]) -> Iterator[Event]:
-    found = sorted(together, key=lambda pair: pair[0])
-    together.clear()
-    return (event for _, event in found)
 
 
 def _event(line: str, number: int, name: str) -> Event:

@@ -254,7 +254,6 @@ def _extended(state: StateFields, event: Event) -> None:
     state.ending = state.limit = state.consensus_round = None
     state.finish_asked = state.stop_asked = False
     state.verdict_status, state.verdict, state.verdict_error = "none", None, None
-    state.verdict_calls = []
     state.unattended = bool(body.get("unattended", state.unattended))
     state.down.clear()
     if body.get("observer_prompt"):

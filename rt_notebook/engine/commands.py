@@ -36,8 +36,15 @@ def answer(
             a discussion isn't running, or the message is empty. `kept` holds the texts, and the
             message shows them.
     """
-    given = {key: words for key, text in (answers or {}).items() if (words := _words(text))}
     words = _words(message)
+    if not _is_texts(answers):
+        loose = {"message": words or _words(answers)}
+        raise UsageError(
+            "answer: answers is a dict of texts by question id, such as {'q1': '...'}"
+            f"{not_sent(loose)}",
+            kept=loose,
+        )
+    given = {str(key): said for key, text in (answers or {}).items() if (said := _words(text))}
     kept = {"answers": given, "message": words or None}
     if state.discusses:
         return _interject(state, kept, source)
@@ -160,12 +167,16 @@ def _open_gate(state: State, round: int | None, verb: str, kept: dict[str, Any])
         )
     if round is not None and round != gate.round:
         raise UsageError(
-            f"{verb}: the gate of round {round} isn't open, the one of round {gate.round} is"
+            f"{verb}: the gate of round {round!r} isn't open, the one of round {gate.round} is"
             f"{not_sent(kept)}",
             kept=kept,
             status=state.status,
         )
     return gate
+
+
+def _is_texts(answers: object) -> bool:
+    return answers is None or isinstance(answers, Mapping)
 
 
 def _words(text: object) -> str:

@@ -30,6 +30,8 @@ GRACE_S: Final = 3.0
 # Bounds a blocking wait, so that Ctrl-C is seen where a lock can't be interrupted (Windows).
 _TICK_S: Final = 0.1
 
+_OWN_THREAD: Final = "a debate can't be waited for on the thread that runs it; await it instead"
+
 
 class Job(Generic[T]):
     """One coroutine on the engine's loop, seen from any thread.
@@ -116,8 +118,11 @@ class Job(Generic[T]):
         Raises:
             TimeoutError: the job hasn't ended in time.
             concurrent.futures.CancelledError: it was cancelled.
+            RuntimeError: called on the engine thread before the end: it would wait for itself.
             BaseException: what the coroutine raised.
         """
+        if not self.done() and timeout != 0 and self._on_engine_thread():
+            raise RuntimeError(_OWN_THREAD)
         return self._outcome.result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
@@ -282,9 +287,7 @@ class Job(Generic[T]):
             RuntimeError: called on the engine thread, which would wait for itself.
         """
         if self._on_engine_thread():
-            raise RuntimeError(
-                "a debate can't be waited for on the thread that runs it; await it instead"
-            )
+            raise RuntimeError(_OWN_THREAD)
         try:
             while not self.finished.is_set():
                 self.wake.wait(_TICK_S)

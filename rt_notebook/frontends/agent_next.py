@@ -25,6 +25,10 @@ _BLANK: Final = "..."
 class Speech(Protocol):
     """How a verb is written for who is to use it."""
 
+    def at(self, store: str | None) -> Speech:
+        """Return the same for another store."""
+        ...
+
     def verb(
         self,
         name: str,
@@ -55,6 +59,10 @@ class CommandLines:
     store: str | None = None
     """The store that was named; None: none was."""
 
+    def at(self, store: str | None) -> CommandLines:
+        """Return the same for another store."""
+        return CommandLines(store)
+
     def verb(
         self,
         name: str,
@@ -74,7 +82,18 @@ class CommandLines:
 
 @dataclass(frozen=True)
 class ToolCalls:
-    """Verbs as calls of MCP tools."""
+    """Verbs as calls of MCP tools.
+
+    Args:
+        store: the store that was named; None: none was.
+    """
+
+    store: str | None = None
+    """The store that was named; None: none was."""
+
+    def at(self, store: str | None) -> ToolCalls:
+        """Return the same for another store."""
+        return ToolCalls(store)
 
     def verb(
         self,
@@ -86,6 +105,8 @@ class ToolCalls:
     ) -> str:
         """Return a tool's name and its arguments."""
         arguments = {"id": debate, **(flags or {}), **({} if input is None else {"input": input})}
+        if self.store is not None:
+            arguments["store"] = self.store
         return f"{tool_name(name)} {json.dumps(arguments, ensure_ascii=False)}"
 
 

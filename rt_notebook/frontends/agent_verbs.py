@@ -126,7 +126,7 @@ def _start(given: arguments.DebateArguments, caller: Caller) -> dict[str, Any]:
     place = None if opening.store is None else str(opening.store)
     order = {"do": "start", "input": debate.model_dump(exclude_unset=True), "source": AGENT}
     found = session.state(start_detached(order, place), place)
-    return described(found, caller.speech, debate.store)
+    return described(found, caller.speech.at(debate.store), debate.store)
 
 
 def _again(do: str, debate: str, caller: Caller, **more: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from rt_notebook.domain.spec import Limits
 from rt_notebook.errors import OptionError, SeatError
 from rt_notebook.extending import Extending, extend_run
 from rt_notebook.frontends.handle import Handle as Handle
-from rt_notebook.frontends.launch import OnEvent, hear
+from rt_notebook.frontends.launch import OnEvent, check_callback, hear
 from rt_notebook.frontends.place import find_place
 from rt_notebook.frontends.views import cell_for
 from rt_notebook.frontends.ways import start_background
@@ -72,7 +72,7 @@ def resume(
 
     Args:
         id: the debate's id, or `last`.
-        limits: new limits.
+        limits: new limits in place of the old ones; a dict changes those that it names.
         models: callables by seat name, for seats that sat on a function.
         store: a path; None: the default store.
         on_event: called with every event.
@@ -82,6 +82,7 @@ def resume(
         NotResumableError: its state doesn't allow it, somebody else runs it, or a callable is
             missing.
     """
+    check_callback(on_event)
     place = find_place()
     opening = session.Opening(store, attended=not place.headless_kernel)
     run = session.resume_run(id, opening, limits=limits, models=models)
@@ -102,6 +103,7 @@ def verdict(
         UnknownDebateError: there is no such debate.
         NotResumableError: its state doesn't allow it.
     """
+    check_callback(on_event)
     place = find_place()
     run = session.verdict_run(
         id, session.Opening(store, attended=not place.headless_kernel), models
@@ -143,6 +145,7 @@ def extend(
         SeatError: other seats are named.
         OptionError: rounds, mode or a text doesn't fit.
     """
+    check_callback(on_event)
     place = find_place()
     named = None if seats is None else tuple(seats)
     more = Extending(prompt, rounds, mode, observer_prompt, named)

@@ -5,7 +5,7 @@ Knows neither options nor observers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, TypedDict
 
@@ -18,9 +18,9 @@ from rt_notebook.domain.script import Script
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.engine.estimate import Estimate
-from rt_notebook.errors import OptionError, SeatError, nearest, one_line
+from rt_notebook.errors import BriefError, OptionError, SeatError, nearest, one_line
 from rt_notebook.frontends.handle import Handle
-from rt_notebook.frontends.launch import DebateCell, OnEvent, hear
+from rt_notebook.frontends.launch import DebateCell, OnEvent, check_callback, hear
 from rt_notebook.frontends.place import Place, find_place
 from rt_notebook.frontends.views import cell_for
 from rt_notebook.frontends.ways import run_awaited, run_blocking, start_background
@@ -114,7 +114,9 @@ class PythonDebate:
         fields = {name: given.pop(name) for name in _BRIEF if name in given}
         self._store = given.pop("store", defaults.pop("store", None))
         self._durability = given.pop("durability", defaults.pop("durability", "process"))
+        _check_choice("durability", self._durability, ("process", "power"))
         self._display = given.pop("display", defaults.pop("display", None))
+        _check_choice("display", self._display, (True, False, None))
         self._record = given.pop("record", None)
         self._record_mode = given.pop("record_mode", defaults.pop("record_mode", None))
         closer = self.closing_name
@@ -124,7 +126,7 @@ class PythonDebate:
             given["acknowledge_terms"] = _vendors(given["acknowledge_terms"])
         self.spec = DebateSpec(
             kind=self.kind,
-            brief=Brief(question=question, options=tuple(options), **fields),
+            brief=Brief(question=question, options=_labels(options), **fields),
             seats=tuple(debating),
             limits=limits,
             **{**defaults, **given, closer: named},
@@ -206,6 +208,7 @@ class PythonDebate:
     def _cell(
         self, place: Place, on_event: OnEvent | None, attended: bool, *, background: bool = False
     ) -> DebateCell:
+        check_callback(on_event)
         run = session.new_run(self.spec, self._opening(attended))
         hear(run, on_event)
         return cell_for(run, place, display=self._display, background=background)
@@ -220,14 +223,34 @@ def _vendors(given: object) -> tuple[str, ...]:
     return tuple(given)
 
 
+def _check_choice(name: str, given: object, choices: tuple[object, ...]) -> None:
+    if not any(given is choice or given == choice for choice in choices):
+        listed = ", ".join(map(repr, choices))
+        shown = one_line(repr(given), 80)
+        raise OptionError(f"{name}={shown}: one of {listed} is expected", option=name)
+
+
+def _labels(options: object) -> tuple[Any, ...]:
+    # A text is a sequence too: its letters would pass for options.
+    if isinstance(options, str) or not isinstance(options, Iterable):
+        raise BriefError(
+            "options: a list is expected, such as options=['Ship', 'Wait']", field="options"
+        )
+    return tuple(options)
+
+
 def _seats(seats: Sequence[Seat | str] | None, place: Place, config: Config) -> list[Seat]:
-    if isinstance(seats, (str, Seat)):
+    if seats is None:
+        return resolve_seats(None, place.variables, config)
+    if isinstance(seats, (str, Seat)) or not isinstance(seats, Iterable):
         raise SeatError("seats: a list is expected, such as seats=[rt.Seat('pm'), rt.Seat('dev')]")
-    given: Sequence[object] = seats or ()
+    given: tuple[Any, ...] = tuple(seats)
+    if not given:
+        raise SeatError("seats: the list is empty; leave it out for the default seats")
     wrong = [seat for seat in given if not isinstance(seat, (Seat, str))]
     if wrong:
         raise SeatError(f"seats: {one_line(repr(wrong[0]), 80)} is neither a Seat nor a name")
-    return resolve_seats(seats, place.variables, config)
+    return resolve_seats(given, place.variables, config)
 
 
 def _closer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from rt_notebook.domain.events import Event
 from rt_notebook.domain.snapshot import TurnPart
 from rt_notebook.domain.state import State
 from rt_notebook.engine.job import Job
+from rt_notebook.errors import OptionError, one_line
 from rt_notebook.frontends.handle import Handle
 from rt_notebook.frontends.place import Place
 from rt_notebook.running import DebateRun
@@ -166,6 +168,22 @@ def _same_cell(shell: Any) -> Callable[[], bool]:
 async def _seen(handshake: asyncio.Task[bool]) -> None:
     """Wait for the handshake without owning it: it goes on when this wait is cancelled."""
     await asyncio.wait([handshake])
+
+
+def check_callback(on_event: object) -> None:
+    """Check a user's callback before a run is made, which may take a debate over.
+
+    Raises:
+        OptionError: it can't be called, or is a coroutine function, which nobody would await.
+    """
+    if on_event is None:
+        return
+    if not callable(on_event) or inspect.iscoroutinefunction(on_event):
+        raise OptionError(
+            f"on_event={one_line(repr(on_event), 80)}: a plain function of one argument is "
+            "expected, not a coroutine function",
+            option="on_event",
+        )
 
 
 def hear(run: DebateRun, on_event: OnEvent | None) -> None:

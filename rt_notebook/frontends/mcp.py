@@ -16,7 +16,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
 from rt_notebook.engine.runner import runner
-from rt_notebook.errors import MissingExtraError, RoundtableError, nearest, one_line
+from rt_notebook.errors import MissingExtraError, OptionError, RoundtableError, nearest, one_line
 from rt_notebook.frontends.agent import json_line
 from rt_notebook.frontends.agent_arguments import ARGUMENTS, read_arguments
 from rt_notebook.frontends.agent_errors import error_json
@@ -43,6 +43,7 @@ _INSTALL: Final = (
 
 logger = logging.getLogger(__name__)
 
+_STORE: Final = {"type": "string", "description": "path of another store than the default one"}
 _VERBS: Final = {tool_name(verb): verb for verb in VERBS}
 
 
@@ -92,6 +93,13 @@ def make_server() -> Server[Any]:
     )
 
 
+def tool_schema(verb: str) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's arguments: the verb's own, and which store is meant."""
+    schema = ARGUMENTS[verb].model_json_schema()
+    schema["properties"] = {**schema.get("properties", {}), "store": _STORE}
+    return schema
+
+
 async def _in_thread(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Call a tool beside the loop: wait blocks for up to half a minute, and files are read.
 
@@ -117,7 +125,7 @@ def _tool(verb: AgentVerb) -> dict[str, Any]:
     return {
         "name": tool_name(verb.name),
         "description": verb.help,
-        "input_schema": ARGUMENTS[verb.name].model_json_schema(),
+        "input_schema": tool_schema(verb.name),
         "annotations": {
             "read_only_hint": verb.reads_only,
             "destructive_hint": verb.destroys,
@@ -131,7 +139,11 @@ def _call(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         message = f"there is no tool {one_line(tool, 60)!r}{nearest(tool[:60], _VERBS)}"
         return {"ok": False, "error": {"kind": "option", "message": message}}
     try:
-        return call(verb, read_arguments(verb, arguments), Caller(ToolCalls()))
+        given = dict(arguments)
+        store = given.pop("store", None)
+        if not isinstance(store, str | None):
+            raise OptionError("store: a path is expected", field="store")
+        return call(verb, read_arguments(verb, given), Caller(ToolCalls(store), store))
     except RoundtableError as exc:
         return {"ok": False, "error": error_json(exc)}
     except Exception as exc:  # an edge: the client waits for an answer

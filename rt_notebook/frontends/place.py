@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,15 @@ def find_place() -> Place:
 def _shell() -> Any:
     # Where IPython was never imported, nothing can run in it.
     module = sys.modules.get("IPython.core.getipython")
-    return module.get_ipython() if module is not None else None
+    shell = module.get_ipython() if module is not None else None
+    return None if _is_inherited(getattr(shell, "kernel", None)) else shell
+
+
+def _is_inherited(kernel: Any) -> bool:
+    # A forked child (a pool of multiprocessing) has its parent's kernel: it can talk to no front
+    # end, and reading the sockets would take the parent's messages.
+    pid = getattr(getattr(kernel, "session", None), "pid", None)
+    return isinstance(pid, int) and pid != os.getpid()
 
 
 def _is_terminal() -> bool:

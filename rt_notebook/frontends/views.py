@@ -44,6 +44,9 @@ def cell_for(
     """
     make_view = _maker(run, place, background) if display is not False else None
     shown = _shower(place) if show_result or make_view is not None else None
+    if run.replays:
+        # It takes milliseconds, and a view would open a form for every recorded gate.
+        make_view, shown = None, None if background else shown
     return DebateCell(
         run,
         place,

@@ -14,7 +14,7 @@ from rt_notebook.rendering.discussion_html import discussion_html
 from rt_notebook.rendering.markup import block, escape, inline
 from rt_notebook.rendering.palette import ALERT, NEUTRAL, seat_colors, stance_color
 from rt_notebook.rendering.plain import one_line
-from rt_notebook.rendering.sources import sources_html
+from rt_notebook.rendering.sources_html import sources_html
 from rt_notebook.rendering.transcript import gates_html, replies_html
 from rt_notebook.rendering.wording import money
 

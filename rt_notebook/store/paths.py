@@ -55,8 +55,14 @@ def store_path(store: str | os.PathLike[str] | None = None) -> Path:
         )
     if "\0" in given:
         raise OptionError(f"store={one_line(given, 80)!r}: a path holds no NUL", option="store")
-    path = Path(os.path.abspath(os.path.expanduser(given)))
-    is_folder = path.is_dir() or given.endswith(("/", os.sep))
+    try:
+        path = Path(os.path.abspath(os.path.expanduser(given)))
+    except FileNotFoundError:
+        raise OptionError(
+            f"store={one_line(given, 80)!r}: the working directory was removed; give a whole path",
+            option="store",
+        ) from None
+    is_folder = os.path.isdir(path) or given.endswith(("/", os.sep))
     return path / FILE_NAME if is_folder else path
 
 

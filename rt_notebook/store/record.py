@@ -107,12 +107,12 @@ def load_record(path: Path, name: str) -> Record:
     return read_record(text, name)
 
 
-def save_record(path: Path, events: Sequence[Event]) -> None:
+def save_record(path: Path, text: str) -> None:
     """Write a record: whole, or not at all, whatever happens meanwhile.
 
     Args:
         path: the file; its folder is made where it is missing.
-        events: as `recorded` made them.
+        text: the lines of events that `recorded` or `public` made.
 
     Raises:
         OSError: it can't be written; what was there stays.
@@ -122,7 +122,7 @@ def save_record(path: Path, events: Sequence[Event]) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(lines_of(events).encode("utf-8", "replace"))
+            file.write(text.encode("utf-8", "replace"))
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, _rights(path))
@@ -158,8 +158,13 @@ def recorded(events: Sequence[Event], spec: DebateSpec) -> list[Event]:
         events: the log, from its first event.
         spec: the debate's definition.
     """
+    return public(in_seat_order(events, spec))
+
+
+def public(events: Iterable[Event]) -> list[Event]:
+    """Return events, as they will be read back, without what is private."""
     secrets = known_secrets()
-    return [_public(event, secrets) for event in in_seat_order(events, spec)]
+    return [_public(event, secrets) for event in events]
 
 
 def record_text(events: Sequence[Event], spec: DebateSpec) -> str:

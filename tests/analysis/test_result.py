@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
+
 import pandas as pd
+import pytest
 
 from rt_notebook.analysis.result import Result
 from rt_notebook.domain.brief import Brief
@@ -33,6 +38,26 @@ def test_result_names_its_debate() -> None:
     assert result.warnings == ["two seats are alike"]
     assert result.spec.brief.question == "Ship now?"
     assert result.fold.completed_rounds == 1
+
+
+def _pickled(result: Result) -> Result:
+    again: Result = pickle.loads(pickle.dumps(result))  # noqa: S301  (our own)
+    return again
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, _pickled])
+def test_copy_needs_neither_store_nor_process(again: Callable[[Result], Result]) -> None:
+    log = full()
+    shown = snapshot(log.state, [], NextAction(type="none", instruction="ask elsewhere"))
+    result = Result(
+        log.state, lambda: iter(log.events), ["alike"], "ship", outside=lambda state: shown
+    )
+    copied = again(again(result))
+    assert (copied.id, copied.warnings, copied.variable) == (result.id, ["alike"], "ship")
+    assert copied.events == log.events
+    assert copied.state == shown
+    assert str(copied) == str(result)
+    pd.testing.assert_frame_equal(copied.replies, result.replies)
 
 
 def test_events_may_be_read_late() -> None:

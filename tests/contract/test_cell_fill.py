@@ -190,6 +190,18 @@ def test_empty_frame_has_no_table() -> None:
     assert as_text("df", pd.DataFrame()) == "Data frame of 0 rows × 0 columns, empty"
 
 
+class _Broken(pd.DataFrame):
+    def head(self, n: int = 5) -> _Broken:  # type: ignore[misc]  # final, but who keeps to it
+        raise KeyError("rows\nlost")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame({"a": [Rude()]}), _Broken({"a": [1]})])
+def test_frame_that_breaks_is_named_in_one_line(frame: pd.DataFrame) -> None:
+    with pytest.raises(OptionError, match=r"'df' can't be written as text: \w+Error: .*") as found:
+        as_text("df", frame)
+    assert "\n" not in str(found.value)
+
+
 def test_only_frames_and_series_are_tables() -> None:
     assert is_frame(pd.Series(dtype=float))
     assert not is_frame(pd.DataFrame)

@@ -115,7 +115,7 @@ def test_composed_letters_name_the_variable_as_python_does() -> None:
             "`%%roundtable --help` lists them all",
         ),
         ("-r 3", "'-r': there are no short options; did you mean '--rounds'?"),
-        ("--record x", "unknown option '--record' (did you mean '--rounds'?); "
+        ("--recrod x", "unknown option '--recrod' (did you mean '--record'?); "
          "`%%roundtable --help` lists them all"),
         ("--", "unknown option '--'; `%%roundtable --help` lists them all"),
         ("--no-check", "unknown option '--no-check' (did you mean '--check'?); "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import pytest
 
 from rt_notebook.config import BUILT_IN
-from rt_notebook.domain.script import Step, fail, scripted
+from rt_notebook.domain.script import Step, fail, hang, scripted
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.domain.state import State, fold
-from tests.engine.clocks import play
+from tests.engine.clocks import play, until
 from tests.engine.debates import MemoryLog, Ride, reply, spec
 from tests.engine.discussions import WORDS, said, talk, texts
 
@@ -26,7 +27,14 @@ def plain() -> DebateSpec:
 
 
 def faulty() -> DebateSpec:
-    steps: list[str | Step] = [fail("provider"), WORDS[0], fail("context_length"), WORDS[1], WORDS[2], WORDS[3]]
+    steps: list[str | Step] = [
+        fail("provider"),
+        WORDS[0],
+        fail("context_length"),
+        WORDS[1],
+        WORDS[2],
+        WORDS[3],
+    ]
     return talk(
         Seat("pm", model=scripted(steps), retries=0),
         Seat("dev"),
@@ -36,7 +44,7 @@ def faulty() -> DebateSpec:
 
 
 def looping() -> DebateSpec:
-    words = [WORDS[0], WORDS[1], WORDS[0], WORDS[2], WORDS[3], WORDS[4]]
+    words = [WORDS[0], WORDS[0], WORDS[2], WORDS[3], WORDS[4]]
     return talk(Seat("pm", model=scripted(words)), Seat("dev"), rounds=5)
 
 
@@ -87,6 +95,38 @@ def test_death_at_any_event_changes_nothing(make: Callable[[], DebateSpec]) -> N
         assert outcome(state) == expected, (seq, cut.kinds)
         made = Counter(body["call"].rpartition("/")[0] for body in cut.of("call_finished"))
         assert made == finished, (seq, cut.kinds)
+
+
+def test_loop_before_an_extension_counts_no_more() -> None:
+    log = whole(looping)
+    state = fold(log.events)
+    assert log.of("loop")[0]["round"] == 2
+    # The seat that hadn't spoken in the round of the loop isn't asked for it any more.
+    assert said(state) == [("pm", 1), ("dev", 1), ("pm", 2), ("pm", 3), ("dev", 3), ("pm", 4),
+                           ("dev", 4)]  # fmt: skip
+    assert (state.stop_reason, state.rounds) == ("rounds", 4)
+
+
+def test_turn_cut_short_before_an_extension_stays_cut_short() -> None:
+    async def finished() -> MemoryLog:
+        ride = Ride(cut())
+        task = asyncio.ensure_future(ride.run())
+        await until(lambda: len(ride.state.said) == 3 and ride.debate.in_flight)
+        await ride.finish()
+        await task
+        return ride.sink
+
+    def cut() -> DebateSpec:
+        steps: list[str | Step] = [WORDS[0], hang(), WORDS[1], WORDS[2]]
+        return talk(Seat("pm"), Seat("dev", model=scripted(steps)), rounds=3)
+
+    log = play(finished())
+    play(extended(cut(), log).run())
+    at = log.kinds.index("extended") + 1
+    expected = outcome(fold(log.events))
+    again = MemoryLog(log.rows[:at])
+    assert outcome(play(Ride(cut(), log=again).run())) == expected
+    assert fold(again.events).turns[2]["dev"].cut_short
 
 
 def test_first_ending_stays_in_the_record() -> None:

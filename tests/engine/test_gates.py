@@ -182,6 +182,21 @@ def test_second_answer_is_refused_with_its_text() -> None:
     assert error.facts["kept"] == {"answers": {"q1": "fifty"}, "message": "me too"}
 
 
+def test_answer_that_is_no_dict_keeps_the_words() -> None:
+    async def person(ride: Ride) -> None:
+        await ride.gate()
+        loose: Any = "forty"
+        with pytest.raises(UsageError, match=r"a dict of texts .*; not sent: message: forty") as no:
+            await ride.answer(loose)
+        assert no.value.facts["kept"] == {"message": "forty"}
+        numbered: Any = {1: "forty"}
+        with pytest.raises(UsageError, match="round 0 has no question '1'"):
+            await ride.answer(numbered)
+        await ride.answer({"q1": "forty"})
+
+    attend(asking("How much?", None, rounds=1), person)
+
+
 def test_answer_for_closed_round_is_refused() -> None:
     async def person(ride: Ride) -> None:
         await ride.gate()

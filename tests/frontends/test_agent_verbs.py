@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import rt_notebook as rt
+from rt_notebook import session
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.frontends import agent
 from rt_notebook.frontends.agent_arguments import ARGUMENTS
@@ -189,6 +190,16 @@ def test_lines_name_the_store_that_was_named(tmp_path: Path) -> None:
     found = Line("status", "--id", name, "--store", str(store)).answer
     for line in (found["watch"], found["next"], found["next_action"]["command"]):
         assert shlex.split(line)[-2:] == ["--store", str(store)]
+
+
+def test_store_of_the_input_is_named(tmp_path: Path) -> None:
+    store = str(tmp_path / "other.db")
+    found = Line("start", "--input", asking(gates="off", store=store)).answer
+    assert shlex.split(found["next"])[-2:] == ["--store", store]
+    assert session.rows() == []
+    both = Line("start", "--store", "a.db", "--input", asking(store=store))
+    assert "name two; keep one" in both.error["message"]
+    session.wait(found["id"], 20, store)
 
 
 def test_project_file_names_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

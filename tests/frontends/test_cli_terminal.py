@@ -41,6 +41,13 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     end_runners()
 
 
+def _type(terminal: TerminalSession, *lines: str) -> None:
+    """Type a line at each prompt; what is typed before one is there is dropped."""
+    for line in lines:
+        terminal.wait_for("left >")
+        terminal.type(f"{line}\r")
+
+
 def _terminal(folder: Path, *words: str) -> TerminalSession:
     return TerminalSession([*PROGRAM, *words], dict(os.environ), folder)
 
@@ -49,7 +56,7 @@ def test_gate_is_answered_in_the_terminal(folder: Path) -> None:
     with _terminal(folder, "run", "asking.json") as terminal:
         terminal.wait_for("q1")
         wait_until(lambda: "gate_opened" in kinds("last"))
-        terminal.type("Eight thousand\r\r\r")
+        _type(terminal, "Eight thousand", "", "")
         terminal.wait_for("VERDICT", 30)
         assert terminal.wait_end() == 0
     (answered, *_) = bodies("last", "gate_answered")
@@ -76,7 +83,7 @@ def test_watched_debate_is_answered_from_the_terminal(folder: Path) -> None:
     with _terminal(folder, "watch", name) as terminal:
         terminal.wait_for("Opening")
         terminal.wait_for("q1")
-        terminal.type("From the terminal\r\r\r")
+        _type(terminal, "From the terminal", "", "")
         terminal.wait_for("VERDICT", 30)
         assert terminal.wait_end() == 0
     assert bodies(name, "gate_answered")[0]["source"] == "person"
@@ -109,6 +116,20 @@ def test_interrupted_run_is_kept_and_exits_130(folder: Path, how: str) -> None:
     found = rt.load("last")
     assert (found.status, found.stop_reason) == ("interrupted", "interrupted")
     assert kinds("last").count("reply_read") == 3
+
+
+def test_terminal_echoes_again_after_a_signal(folder: Path) -> None:
+    """At a prompt the terminal is raw; whoever gets it back must see what they type."""
+    import termios
+
+    with _terminal(folder, "run", "asking.json") as terminal:
+        before = termios.tcgetattr(terminal._slave)[3]
+        terminal.wait_for("q1")
+        wait_until(lambda: "gate_opened" in kinds("last"))
+        os.kill(terminal.process.pid, signal.SIGTERM)
+        assert terminal.wait_end() == 130
+        assert termios.tcgetattr(terminal._slave)[3] == before
+    assert rt.load("last").status == "interrupted"
 
 
 def test_closed_terminal_interrupts_the_run(folder: Path) -> None:

@@ -122,7 +122,6 @@ def nobody() -> list[str]:
         "%%roundtable\nxyz",
         "%%roundtable\n```\nop",
         "%%roundtable\nQ\noptions:\n- a\nop",
-        "%%roundtable\nQ\nres",
     ],
 )
 def test_completion_is_quiet_elsewhere(cell: str) -> None:

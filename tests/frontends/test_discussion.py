@@ -184,3 +184,19 @@ def test_answer_without_a_round_is_for_discussions() -> None:
     assert caught.value.facts["kept"]["message"] == "kept"
     review.stop()
     review.result(20)
+
+
+def test_person_takes_part_in_plain_words() -> None:
+    seats = [rt.Seat("me", model="human"), rt.Seat("pm")]
+    talk = rt.Discussion("T?", seats=seats, observer="human", unattended=False).start()
+    asked = rt.wait(talk.id, 20)
+    assert [(turn.round, turn.seat) for turn in asked.turns] == [(1, "me")]
+    assert "Round 1/1, you are me." in asked.turns[0].prompt
+    with pytest.raises(rt.UsageError, match="the reply of me in round 1 is empty"):
+        rt.answer(talk.id, round=1, seat="me", text=" ")
+    rt.answer(talk.id, round=1, seat="me", text="I would wait.")
+    summing = rt.wait(talk.id, 20)
+    assert [turn.seat for turn in summing.turns] == ["observer"]
+    assert "I would wait." in summing.turns[0].prompt
+    rt.answer(talk.id, round=1, seat="observer", text="They wait.")
+    assert talk.result(20).summary.text == "They wait."

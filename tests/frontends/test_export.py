@@ -20,6 +20,7 @@ from rt_notebook.frontends.export import event_lines, export, slug
 from rt_notebook.frontends.verbs import read_verb
 from rt_notebook.next_steps import snapshot_of
 from rt_notebook.rendering.decision_record import record_title
+from rt_notebook.store.record import recorded
 from tests.frontends.exports import contents, done, result_of
 from tests.rendering.events import Story, finished, spec_of, stance
 from tests.rendering.hostile import CHARACTERS, CORPUS, assert_harmless_text
@@ -66,7 +67,7 @@ def test_record_holds_the_log_canonically(tmp_path: Path) -> None:
     text = export(result, tmp_path)[2].read_text(encoding="utf-8")
     lines = text.splitlines()
     assert len(lines) == len(result.events)
-    for line, event in zip(lines, result.events, strict=True):
+    for line, event in zip(lines, recorded(result.events, result.spec), strict=True):
         data = json.loads(line)
         assert data == event._asdict()
         assert line == json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -56,7 +56,9 @@ def test_tools_are_the_verbs_with_their_schema(tmp_path: Path) -> None:
         assert list(tools) == [f"roundtable_{verb}" for verb in VERBS]
         for verb, model in ARGUMENTS.items():
             tool = tools[f"roundtable_{verb}"]
-            assert tool.input_schema == model.model_json_schema()
+            fields = tool.input_schema["properties"]
+            assert set(fields) == {*model.model_fields, "store"}
+            assert tool.input_schema["additionalProperties"] is False
             assert tool.description == VERBS[verb].help
         assert tools["roundtable_delete"].annotations is not None
         assert tools["roundtable_delete"].annotations.destructive_hint is True
@@ -101,6 +103,23 @@ def test_errors_are_answers(tmp_path: Path) -> None:
 
     _talk(tmp_path, work)
     assert rt.debates().empty
+
+
+def test_other_store_stays_named(tmp_path: Path) -> None:
+    store = str(tmp_path / "other.db")
+
+    async def work(session: ClientSession, call: Call) -> None:
+        found = await call("start", input={**ASKING, "gates": "off", "store": store})
+        while found["next_action"]["type"] == "wait":
+            tool, _, arguments = found["next"].partition(" ")
+            assert json.loads(arguments)["store"] == store
+            found = await call(tool.removeprefix("roundtable_"), **json.loads(arguments))
+        assert found["verdict"]["status"] == "ready"
+        assert found["watch"].endswith(f"--store {store}")
+        assert (await call("list", store=3))["error"]["message"] == "store: a path is expected"
+        assert (await call("list"))["debates"] == []
+
+    _talk(tmp_path, work)
 
 
 def test_debate_outlives_its_client(tmp_path: Path) -> None:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from tests.notebook.runner import Executed, RunNotebook
+import rt_notebook as rt
+from rt_notebook.domain.brief import Brief
+from rt_notebook.domain.spec import DebateSpec
+from tests.notebook.live_kernel import live_kernel
+from tests.notebook.runner import NEWEST, Executed, RunNotebook
+from tests.recording.scenes import answered
 
 SETUP = """
 %load_ext rt_notebook
@@ -72,3 +78,35 @@ def test_line_magic_takes_a_record(run_notebook: RunNotebook) -> None:
     looked = run_notebook(cells)
     assert looked.printed(2).strip() in first.printed(2)
     assert looked.printed(4).strip() == "True"
+
+
+def test_replay_where_somebody_sits_asks_nothing(tmp_path: Path) -> None:
+    """A gate was answered when it was recorded: no form, no view, only the result."""
+
+    def steer(run: Any, event: Any, state: Any) -> None:
+        if event.kind == "gate_opened":
+            run.answer({"q1": "A million"})
+
+    says = [
+        [rt.say(stance=stance, new=["a point"], question="What is the budget?")]
+        for stance in ("Ship", "Wait")
+    ]
+    seats = tuple(
+        rt.Seat(name, model=rt.scripted(script))
+        for name, script in zip(("pro", "con"), says, strict=True)
+    )
+    spec = DebateSpec(brief=Brief(question="Ship now?", options=("Ship", "Wait")), seats=seats)
+    answered(spec, tmp_path / "r.jsonl", steer)
+    setup = "%load_ext rt_notebook\nimport rt_notebook as rt\n" + "\n".join(
+        f"{name} = rt.Seat({name!r}, model=rt.scripted({script!r}))"
+        for name, script in zip(("pro", "con"), says, strict=True)
+    )
+    body = "Ship now?\n\noptions:\n- Ship\n- Wait\n"
+    with live_kernel(NEWEST, tmp_path) as live:
+        live.run(f"import os; os.chdir({str(tmp_path)!r})\n{setup}")
+        request = live.queue(f"%%roundtable out --seats pro,con --record r.jsonl\n{body}")
+        assert live.reply(request)["status"] == "ok"
+        assert live.of(request, "comm_open") == []
+        (shown,) = live.of(request, "display_data")
+        assert "A million" in shown["data"]["text/html"]
+        assert live.run("print(out.status, len(out.questions))") == "done 1\n"

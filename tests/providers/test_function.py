@@ -15,7 +15,7 @@ import pytest
 from rt_notebook.errors import SeatError
 from rt_notebook.providers.base import Call, Completion, Message
 from rt_notebook.providers.function import FunctionProvider, import_function
-from tests.engine.clocks import play_live
+from tests.engine.clocks import play, play_live, until
 
 CALL = Call((Message("system", "You are a."), Message("user", "Ship?")), "a", 0, "opening")
 
@@ -86,6 +86,62 @@ def test_what_a_thread_raises_comes_over(
 
     with pytest.raises(raised, match=text):
         ask(fails)
+
+
+class _Own(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("error", [SystemExit(2), _Own("2"), ValueError("2")])
+def test_what_a_coroutine_raises_stays_in_its_call(error: BaseException) -> None:
+    async def fails(call: Call) -> str:
+        raise error
+
+    with pytest.raises(ValueError if isinstance(error, ValueError) else RuntimeError, match="2"):
+        ask(fails)
+
+
+def test_interrupt_of_a_coroutine_spares_the_loop() -> None:
+    async def fails(call: Call) -> str:
+        raise KeyboardInterrupt
+
+    def elsewhere() -> None:
+        with pytest.raises(RuntimeError, match="KeyboardInterrupt"):
+            ask(fails)
+        seen.append(True)
+
+    seen: list[bool] = []
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join(10)
+    assert seen == [True]
+
+
+def test_coroutine_deaf_to_cancellation_is_abandoned() -> None:
+    async def main() -> list[str]:
+        release, heard = asyncio.Event(), []
+
+        async def deaf(call: Call) -> str:
+            while not release.is_set():
+                try:
+                    await release.wait()
+                except asyncio.CancelledError:
+                    heard.append("cancelled")
+            heard.append("ended")
+            return "late"
+
+        asked = FunctionProvider(deaf).complete(CALL, lambda chars: None)
+        task = asyncio.create_task(asked)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+        release.set()
+        await until(lambda: "ended" in heard)
+        return heard
+
+    assert play(main()) == ["cancelled", "ended"]
 
 
 def test_late_answer_of_closed_loop_is_dropped() -> None:

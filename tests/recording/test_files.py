@@ -149,7 +149,7 @@ def test_failed_write_keeps_the_old_file(path: Path, monkeypatch: pytest.MonkeyP
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
         with pytest.raises(OSError, match="No space left"):
-            save_record(path, [])
+            save_record(path, "")
         result = run(Voices().review(), path, "all")
     assert result.status == "done"
     assert result.warnings[-1].endswith("could not be written: No space left on device")

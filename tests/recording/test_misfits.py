@@ -10,9 +10,10 @@ import pytest
 
 import rt_notebook as rt
 from rt_notebook.domain.brief import Brief
+from rt_notebook.domain.research import Research
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.errors import RecordMismatchError
-from tests.recording.scenes import VERDICT, Voices, recorded, stances
+from tests.recording.scenes import VERDICT, Voices, lines, recorded, stances, write
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +165,55 @@ def test_what_no_call_is_about_costs_nothing(path: Path, change: str) -> None:
     voices = Voices()
     result = recorded(COSTS_NOTHING[change](voices), path)
     assert (voices.calls, result.status) == ([], "done")
+
+
+def researched(path: Path, voices: Voices, query: str = "parsers") -> DebateSpec:
+    """Return a review with research, and put a finding into its record."""
+    research = Research(query=query, model="openai:x")
+    found = lines(path)
+    if all(line["kind"] != "research_started" for line in found):
+        found[0]["body"]["spec"]["research"] = research.model_dump()
+        call = {"call": "0/research/research/1"}
+        asked = {**call, "round": 0, "seat": "researcher", "purpose": "research", "attempt": 1,
+                 "model": "openai:x", "messages_hash": "0", "chars": 1}  # fmt: skip
+        source = {"title": "A page", "url": "https://a.example/", "excerpt": "Words."}
+        bodies = {
+            "research_started": {"query": query},
+            "call_started": asked,
+            "call_finished": {**call, "text": "A page.", "tool_calls": [], "usage": None,
+                              "cost": None, "model": None, "request_id": None, "timings": {}},
+            "research_finished": {"sources": [source], "searches": 1},
+        }  # fmt: skip
+        found[1:1] = [{**found[0], "kind": kind, "body": body} for kind, body in bodies.items()]
+        write(path, [{**line, "seq": number} for number, line in enumerate(found, 1)])
+    return base(voices, research=research)
+
+
+def test_research_is_part_of_what_fits(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    recorded(base(Voices()), path)
+    result = recorded(researched(path, Voices()), path, "none")
+    assert [source.title for source in result.fold.sources] == ["A page"]
+    error = refused(path, lambda voices: researched(path, voices, "importers"))
+    assert "research: query: 'parsers' in the record, 'importers' here" in str(error)
+    error = refused(path, base)
+    assert "research: query: 'parsers' in the record, nothing here" in str(error)
+
+
+def test_record_of_other_prompts_replays_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    recorded(base(Voices()), path)
+    found = lines(path)
+    for line in found:
+        if line["kind"] == "call_started":
+            line["body"] |= {"prompts_version": 0, "messages_hash": "f" * 16, "chars": 1}
+    write(path, found)
+    voices = Voices()
+    result = recorded(base(voices), path, "none")
+    assert voices.calls == []
+    assert result.warnings == [
+        "recorded with version 0 of the prompts; this version words them anew (1)"
+    ]
 
 
 def test_colour_and_title_are_those_of_today(path: Path) -> None:

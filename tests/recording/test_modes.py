@@ -174,6 +174,16 @@ def test_new_completes_a_torn_record(path: Path) -> None:
     assert_same(first, second)
 
 
+def test_new_mends_an_end_that_is_only_torn(path: Path, tmp_path: Path) -> None:
+    first = recorded(Voices().review(), path)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"at":17')
+    voices = Voices()
+    second = recorded(voices.review(), path, "new", store=tmp_path / "other.db")
+    assert (voices.calls, path.read_bytes()) == ([], whole)
+    assert_same(first, second)
+
+
 def test_new_completes_an_unfinished_record_without_the_store(path: Path, tmp_path: Path) -> None:
     first = recorded(Voices().review(rounds=2), path)
     found = lines(path)

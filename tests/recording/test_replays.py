@@ -234,6 +234,28 @@ def test_discussion_with_an_interjection_comes_back(path: Path) -> None:
     replayed(first, spec, path)
 
 
+def test_later_speakers_are_asked_again_where_one_changed(path: Path) -> None:
+    def spec(voices: Voices, **dev: Any) -> DebateSpec:
+        seats = (
+            voices.seat("pm", "I begin."),
+            voices.seat("dev", "Well.", **dev),
+            voices.seat("rv", "Hm."),
+        )
+        return DebateSpec(
+            kind="discussion", brief=Brief(question="Tea or coffee?"), seats=seats, rounds=1,
+            observer=voices.seat("obs", "They spoke."), loop_threshold=0,
+        )  # fmt: skip
+
+    recorded(spec(Voices()), path)
+    voices = Voices()
+    changed = voices.seat("dev", "Not at all.", persona="You hate tea.")
+    given = spec(voices)
+    given = given.model_copy(update={"seats": (given.seats[0], changed, given.seats[2])})
+    result = recorded(given, path, "new")
+    assert [name for name, _, _ in voices.calls] == ["dev", "rv", "obs"]
+    assert_same(result, recorded(given, path, "none"))
+
+
 def test_interrupted_record_is_completed_as_the_same_debate(path: Path) -> None:
     async def cut() -> DebateRun:
         run = run_of(Voices().review(rounds=2), path)
@@ -285,6 +307,10 @@ def test_seat_order_doesnt_depend_on_who_was_faster(path: Path) -> None:
     first = recorded(spec(Voices()), path)
     asked = [line["body"]["seat"] for line in lines(path) if line["kind"] == "call_started"]
     assert asked == ["slow", "quick", "quick", "slow", "quick", "chair"]
+    ended = [line["body"]["call"] for line in lines(path) if line["kind"] == "call_finished"]
+    assert [call.split("/")[1] for call in ended] == [
+        "slow", "quick", "quick", "slow", "quick", "chairman",
+    ]  # fmt: skip
     assert [line["seq"] for line in lines(path)] == list(range(1, len(lines(path)) + 1))
     assert_same(first, recorded(spec(Voices()), path, "none"))
 

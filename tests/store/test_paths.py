@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,24 @@ def test_url_is_refused_without_its_secrets(url: str) -> None:
 def test_path_with_nul_is_refused() -> None:
     with pytest.raises(OptionError, match="a path holds no NUL"):
         store_path("a\0b")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use can't be removed there")
+def test_relative_path_in_removed_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert store_path(tmp_path / "a.db") == tmp_path / "a.db"
+    with pytest.raises(OptionError, match=r"store='a\.db': the working directory was removed"):
+        store_path("a.db")
+
+
+def test_path_too_long_to_be_looked_at_is_no_folder(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 300)
+    assert store_path(path) == path
 
 
 @pytest.mark.parametrize(

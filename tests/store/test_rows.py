@@ -40,6 +40,7 @@ KINDS: dict[str, Callable[[], dict[str, Any]]] = {
     "verdict_failed": lambda: {"error": "timeout", "message": "no answer"},
     "interrupted": lambda: {"why": "Ctrl-C"},
     "resumed": lambda: {"source": "person", "limits": None},
+    "extended": lambda: {"prompt": "go on", "rounds": 1, "mode": None},
     "interjection": lambda: {"text": "hm", "source": "person"},
     "concluded": lambda: {"status": "done", "stop_reason": "rounds"},
     "paused": lambda: {"status": "paused", "stop_reason": "limit"},
@@ -117,6 +118,21 @@ def test_row_keeps_reason_while_verdict_is_asked_again(store: SqliteStore) -> No
     run(main())
     row = store.row("d")
     assert (row.status, row.stop_reason, row.pick) == ("done", "rounds", "opt-2")
+
+
+def test_extended_debate_is_live_again(store: SqliteStore) -> None:
+    write(store, created("d"), event("d", 2, "verdict_started"),
+          event("d", 3, "verdict_written", verdict=VERDICT), concluded("d", 4))  # fmt: skip
+
+    async def main() -> None:
+        log = store.log("d")
+        log.take_over()
+        body = KINDS["extended"]()
+        await log.append([concluded("d", 5), event("d", 6, "extended", **body)], nothing)
+        row = store.row("d")
+        assert (row.status, row.stop_reason, row.pick) == ("running", None, None)
+
+    run(main())
 
 
 def test_newest_debates_come_first(store: SqliteStore) -> None:

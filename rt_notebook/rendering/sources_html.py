@@ -1,0 +1,27 @@
+"""The pages that research found, as links to the web and to nothing else."""
+
+from __future__ import annotations
+
+from rt_notebook.domain.state import State
+from rt_notebook.rendering import parts
+from rt_notebook.rendering.markup import attribute, escape
+from rt_notebook.rendering.plain import one_line
+from rt_notebook.rendering.sources import TITLE
+
+
+def sources_html(state: State) -> str:
+    """Return the pages as a folded list of links; empty where there are none."""
+    if not state.sources:
+        return ""
+    items = [_item(source.title, source.url) for source in state.sources]
+    return parts.folded(parts.muted(f"{TITLE} ({len(items)})"), parts.bullets(items))
+
+
+def _item(title: str, url: str) -> str:
+    shown = escape(one_line(title, 200))
+    # An address comes from the log, which anybody may have written.
+    if not url.lower().startswith(("http://", "https://")):
+        return f"{shown} {parts.muted(escape(one_line(url, 200)))}"
+    rel = 'rel="noopener nofollow noreferrer" target="_blank"'
+    link = f'<a href="{attribute(url)}" {rel}>{shown}</a>'
+    return f"{link} {parts.muted(escape(one_line(url, 200)))}"
