@@ -12,6 +12,9 @@ QUICKSTART := 01-quickstart
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 # The frames are computed by pandas alone, so these run once more on the oldest one supported.
 FRAMES_TESTS := tests/analysis
+# Kernels, terminals, kills and a browser on a busy machine: a failure counts when it comes back. Each
+# try is printed (R); `make test RERUNS=` shows every first failure as one.
+RERUNS ?= --reruns 2 --reruns-delay 1
 
 .NOTPARALLEL:
 # The vendors' commands that `make test-real` runs, in the versions they were last tried with.
@@ -50,13 +53,13 @@ lint:
 	$(TOOL) mypy
 
 unit:
-	$(TOOL) pytest -q -m "not notebook and not browser and not real_cli"
+	$(TOOL) pytest -q -n 2 --dist loadfile $(RERUNS) -m "not notebook and not browser and not real_cli"
 
 kernels:
-	$(TOOL) pytest -q -m notebook
+	$(TOOL) pytest -q $(RERUNS) -m notebook
 
 browser:
-	$(TOOL) pytest -q -m browser
+	$(TOOL) pytest -q $(RERUNS) -m browser
 
 pandas-2.2:
 	@if [ -d .cache/$@ ]; then PYTHONPATH=$(CURDIR)/.cache/$@ $(TOOL) pytest -q $(FRAMES_TESTS); \

@@ -1,7 +1,7 @@
 """The workload of `peers/common.py` through this package's engine, with the store on.
 
-Seats and chairman are functions; a reply holds the workload's 600 characters in the contract's form. Run by
-`engine.py` in a process of its own, like every peer; prints one JSON line.
+Seats and chairman are functions; a reply holds the workload's 600 characters in the contract's
+form. Run by `engine.py` in a process of its own, like every peer; prints one JSON line.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """The engine's own cost beside bounds and peers: one workload, one table, one run.
 
-    python benchmarks/engine.py             installs the peers first, each in an environment of its own
+    python benchmarks/engine.py             installs the peers first, each in its own environment
     python benchmarks/engine.py --no-peers  the bounds and this package only
 
-Workload S,R,D: D debates of S seats and R rounds with an instant model (or one that takes L seconds, all debates at
-once), replies of 600 characters, one closing call. The bounds are a bare asyncio loop, and the same with one SQLite
-commit a turn: the least that a debate which survives a crash must pay. Only ratios within one run mean anything.
-Exits 1 where this package costs more than its promise: 3x the SQLite bound at 3,3,500 and 6x at 8,50,1.
+Workload S,R,D: D debates of S seats and R rounds with an instant model (or one that takes L
+seconds, all debates at once), replies of 600 characters, one closing call. The bounds are a bare
+asyncio loop, and the same with one SQLite commit a turn: the least that a debate which survives a
+crash must pay. Only ratios within one run mean anything. Exits 1 where this package costs more than
+its promise: 3x the SQLite bound at 3,3,500 and 6x at 8,50,1.
 """
 
 from __future__ import annotations
@@ -163,7 +164,8 @@ def _judge(found: dict[tuple[Contestant, Workload], dict[str, Any]]) -> int:
         word = "kept" if times <= promise else "BROKEN"
         broken += times > promise
         print(
-            f"promise at {workload.title}: at most {promise:g}x the SQLite bound: {times:.2f}x, {word}"
+            f"promise at {workload.title}: at most {promise:g}x the SQLite bound: "
+            f"{times:.2f}x, {word}"
         )
     return 1 if broken else 0
 

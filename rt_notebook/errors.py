@@ -1,4 +1,4 @@
-"""The errors a caller can meet, as one tree; owns their one-line rendering, knows nothing of the rest.
+"""The errors a caller can meet, as one tree; owns their one-line rendering, knows little else.
 
 RoundtableError
 ├── UsageError                the caller's mistake: nothing was called, nothing was lost

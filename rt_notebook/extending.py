@@ -130,6 +130,4 @@ def _check_texts(more: Extending, state: State) -> None:
         ("observer_prompt", more.observer_prompt or "", MAX_OBSERVER_PROMPT),
     ):
         if len(text) > bound:
-            raise OptionError(
-                f"extend: {what} has {len(text):,} characters; {bound:,} are allowed"
-            )
+            raise OptionError(f"extend: {what} has {len(text):,} characters; {bound:,} are allowed")

@@ -26,10 +26,11 @@ def with_functions(spec: DebateSpec, models: Mapping[str, Callable[..., Any]]) -
         models: callables by seat name; a tool's function by the tool's own name.
 
     Raises:
-        SeatError: a name is no seat's and no tool's.
+        SeatError: a name is no seat's and no tool's, or stands for something that can't be called.
     """
     if not models:
         return spec
+    _check_callables(models)
     spec, models = _with_tools(spec, models)
     chairman = spec.closer
     named = {
@@ -84,6 +85,16 @@ def check_people(seats: Iterable[Seat], unattended: bool) -> None:
 def is_unattended(spec: DebateSpec, attended: bool) -> bool:
     """Return whether nobody is asked: what the definition says, else what was found out."""
     return not attended if spec.unattended is None else spec.unattended
+
+
+def _check_callables(models: object) -> None:
+    if not isinstance(models, Mapping):
+        raise SeatError("models: a dict of callables by seat name is expected")
+    for name, function in models.items():
+        if not callable(function):
+            raise SeatError(
+                f"models[{name!r}]: a callable is expected, got {type(function).__name__}"
+            )
 
 
 def _with_tools(

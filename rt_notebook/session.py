@@ -16,18 +16,12 @@ from typing import Any, Final
 from rt_notebook.analysis.result import Result
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.snapshot import Snapshot
-from rt_notebook.domain.spec import DebateSpec, Limits
+from rt_notebook.domain.spec import DebateSpec, Limits, changed_limits
 from rt_notebook.domain.state import LIVE, RESUMABLE, fold, start_state
 from rt_notebook.domain.titles import running_line
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.estimate import Estimate, check_limits, estimate, spec_warnings
-from rt_notebook.errors import (
-    NotResumableError,
-    OptionError,
-    SeatError,
-    UnknownDebateError,
-    one_line,
-)
+from rt_notebook.errors import NotResumableError, SeatError, UnknownDebateError
 from rt_notebook.following import Following
 from rt_notebook.next_steps import awaiting, snapshot_of
 from rt_notebook.providers.consents import consents_of
@@ -181,7 +175,7 @@ def resume_run(
         unattended = is_unattended(state.spec, opening.attended)
         check_people(everybody(state.spec), unattended)
         first: list[Body] = [("interrupted", {"why": "its process is gone"})] if state.live else []
-        new_limits = _as_limits(limits, state.spec.limits)
+        new_limits = changed_limits(state.spec.limits, limits)
         body = {
             "source": opening.source,
             "limits": new_limits and new_limits.model_dump(mode="json"),
@@ -361,19 +355,6 @@ def missing_functions(debate: str, store: StoreChoice = None) -> dict[str, str]:
 def is_all_scripted(spec: DebateSpec) -> bool:
     """True when no model, function or person is asked."""
     return all_scripted(spec)
-
-
-def _as_limits(limits: object, old: Limits) -> Limits | None:
-    if limits is None or isinstance(limits, Limits):
-        return limits
-    if not isinstance(limits, Mapping):
-        raise OptionError(
-            f"limits={one_line(repr(limits), 80)}: Limits or a dict is expected, such as "
-            "{'max_calls': 20}",
-            option="limits",
-        )
-    # What isn't named stays: raising one budget lifts no other.
-    return Limits(**{**old.model_dump(), **limits})
 
 
 def find_debate(debate: str, store: StoreChoice) -> tuple[Store, str]:

@@ -20,6 +20,7 @@ from rt_notebook.engine.runner import runner
 from rt_notebook.errors import (
     LimitError,
     NotResumableError,
+    OptionError,
     SeatError,
     UnknownDebateError,
     UsageError,
@@ -286,6 +287,24 @@ def test_limits_can_be_raised_on_resume() -> None:
     result = play_live(run.main())
     assert (result.status, result.stop_reason) == ("done", "rounds")
     assert session.load(paused.id).spec.limits.max_calls == 9
+
+
+def test_dict_of_limits_leaves_the_others() -> None:
+    limits = Limits(max_calls=4, max_cost=2.5, on_limit="pause")
+    paused = finished(split(rounds=2, limits=limits))
+    play_live(session.resume_run(paused.id, Opening(), limits={"max_calls": 6}).main())
+    again = session.load(paused.id)
+    assert again.spec.limits == Limits(max_calls=6, max_cost=2.5, on_limit="pause")
+    assert (again.status, again.stop_reason) == ("paused", "limit")
+    wrong: Any
+    for wrong in (5, "20", [20]):
+        with pytest.raises(OptionError, match=r"limits=.*: Limits or a dict such as"):
+            session.resume_run(paused.id, Opening(), limits=wrong)
+    for wrong, match in ((5, "a dict of callables"), ({"a": "scripted"}, r"models\['a'\]: a call")):
+        with pytest.raises(SeatError, match=match):
+            session.resume_run(paused.id, Opening(), models=wrong)
+    # every refusal gave the debate back
+    session.delete(paused.id)
 
 
 def test_verdict_is_asked_for_again() -> None:

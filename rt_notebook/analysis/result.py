@@ -18,7 +18,6 @@ from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State, fold
 from rt_notebook.domain.titles import shown_title
 from rt_notebook.errors import one_line
-from rt_notebook.rendering.sources import research_failure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +94,7 @@ class Result:
     @property
     def warnings(self) -> list[str]:
         """Lines for the person: what was odd about the brief, the seats or the run."""
-        failed = research_failure(self._current())
+        failed = self._current().research_failure
         return [*self._warnings, *([failed] if failed else [])]
 
     @property

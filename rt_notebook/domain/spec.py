@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -22,7 +23,7 @@ from rt_notebook.domain.kinds import (
 from rt_notebook.domain.research import Research, as_research
 from rt_notebook.domain.seat import Seat, check_seats
 from rt_notebook.domain.values import Value, normal_form
-from rt_notebook.errors import OptionError, SeatError, nearest
+from rt_notebook.errors import OptionError, SeatError, nearest, one_line
 
 SPEC_VERSION: Final = 1
 MAX_ROUNDS: Final = 50
@@ -68,6 +69,28 @@ class Limits(Value):
             if bound < 0:
                 raise OptionError(f"max_calls_per_vendor: {vendor}={bound}: a bound is 0 or more")
         return value
+
+
+def changed_limits(old: Limits, given: object) -> Limits | None:
+    """Return the limits that are to hold from now on; None: the old ones.
+
+    Args:
+        old: those that hold.
+        given: whole limits, or a dict: what it doesn't name stays, so that raising one budget
+            lifts no other.
+
+    Raises:
+        OptionError: it is neither, or a value doesn't fit.
+    """
+    if given is None or isinstance(given, Limits):
+        return given
+    if not isinstance(given, Mapping):
+        shown = one_line(repr(given), 80)
+        raise OptionError(
+            f"limits={shown}: Limits or a dict such as {{'max_calls': 20}} is expected",
+            option="limits",
+        )
+    return Limits(**{**old.model_dump(), **given})
 
 
 class DebateSpec(Value):

@@ -119,6 +119,13 @@ class StateFields:
     seat's name."""
 
     @property
+    def research_failure(self) -> str | None:
+        """Why there are no sources although they were asked for, in words; None: they are there."""
+        if self.research_status != "failed":
+            return None
+        return f"research failed, so there are no sources: {self.research_error or 'no reason'}"
+
+    @property
     def research_due(self) -> bool:
         """True before the first round of a debate whose research hasn't been tried."""
         return self.spec.research is not None and self.research_status == "none" and not self.turns

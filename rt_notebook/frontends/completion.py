@@ -118,9 +118,7 @@ def _section(body: list[str], line: int, before: str) -> Found | None:
         return None
     taken = section_names("\n".join(body[:line] + body[line + 1 :]))
     fits = tuple(
-        f"{name}:"
-        for name in SECTIONS
-        if name.startswith(before.lower()) and name not in taken
+        f"{name}:" for name in SECTIONS if name.startswith(before.lower()) and name not in taken
     )
     return Found(before, fits) if fits else None
 

@@ -12,10 +12,3 @@ TITLE: str = "Sources found on the web"
 def source_lines(state: State) -> list[str]:
     """Return a line for each page that research found: title and address, raw."""
     return [f"{one_line(source.title, 200)}: {one_line(source.url)}" for source in state.sources]
-
-
-def research_failure(state: State) -> str | None:
-    """Return why research found nothing, where it failed."""
-    if state.research_status != "failed":
-        return None
-    return f"research failed, so there are no sources: {state.research_error or 'no reason'}"

@@ -81,6 +81,7 @@ def test_snapshot_of_open_gate() -> None:
         await ride.stop()
         await task
         stopped = snapshot_of(ride.state)
+        assert stopped.verdict is not None
         assert (stopped.verdict["status"], stopped.next_action.type) == ("skipped", "verdict")
 
     play(main())

@@ -58,11 +58,13 @@ def said(state: State) -> list[tuple[str, int]]:
 
 def texts(state: State) -> list[str]:
     """Return what was said, people's words included, in order."""
-    return [
-        spoken_text(entry.reply) if isinstance(entry, Turn) and entry.reply else entry.text
-        for entry in state.said
-        if not isinstance(entry, Turn) or entry.reply
-    ]
+    found: list[str] = []
+    for entry in state.said:
+        if not isinstance(entry, Turn):
+            found.append(entry.text)
+        elif entry.reply is not None:
+            found.append(spoken_text(entry.reply))
+    return found
 
 
 def calls(spec: DebateSpec) -> list[Call]:

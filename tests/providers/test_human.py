@@ -8,7 +8,7 @@ import pytest
 
 from rt_notebook.domain.seat import Seat
 from rt_notebook.errors import UsageError
-from tests.engine.clocks import play, until
+from tests.engine.clocks import play, ticks, until
 from tests.engine.debates import Ride, Voice, reply, spec
 
 
@@ -33,6 +33,7 @@ def test_person_replies_in_each_round() -> None:
         task = asyncio.create_task(ride.run())
         for number in (0, 1):
             await _open_turn(ride, number)
+            await ticks()  # until the other seat has been asked too
             turn = ride.desk.find(number, "Petra")
             assert turn.purpose == ("critique" if number else "opening")
             assert turn.prompt == ride.state.spec.seats[1].function.prompts[number]  # type: ignore[union-attr]
