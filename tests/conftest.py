@@ -62,5 +62,14 @@ def _own_store(home: Path) -> Iterator[None]:
     """Gives each test a store that no other test has written to."""
     # Not the monkeypatch fixture: a test may undo that one, and property tests may not use it.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RT_NOTEBOOK_STORE", str(home / "stores" / f"{uuid.uuid4().hex}.db"))
+        path = home / "stores" / f"{uuid.uuid4().hex}.db"
+        patch.setenv("RT_NOTEBOOK_STORE", str(path))
         yield
+        _close_store(path)
+
+
+def _close_store(path: Path) -> None:
+    """Closes a test's store: a run of all tests would have more files open than `select` takes."""
+    module = sys.modules.get("rt_notebook.store.sqlite")
+    if module is not None and (store := module._OPEN.pop(path, None)) is not None:
+        store.close()

@@ -120,8 +120,8 @@ class DebateCell:
             handshake.cancel()
 
     def seen(self) -> bool:
-        """Return whether the view has been seen, or needn't be."""
-        return self.view is None or self.view.settled
+        """Return whether the debate is in the store and its view has been seen, or needn't be."""
+        return self.run.fold.revision > 0 and (self.view is None or self.view.settled)
 
     def finish(self, job: Job[Any]) -> None:
         """Set the variable and show the static result. Main thread, once, last."""

@@ -1,4 +1,4 @@
-"""Python functions in a seat: sync ones in a thread of their own, async ones in a task."""
+"""Python functions in a seat: sync ones in a thread of their own, async ones on the loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import importlib
 import inspect
 import logging
 import threading
-from collections.abc import Awaitable, Callable
+import types
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any, Final
 
 from rt_notebook.errors import SeatError, one_line
@@ -39,7 +40,8 @@ class FunctionProvider:
         """Answer one call; what the function raises fails it."""
         answer = self._function(call) if self._is_async else await self._in_thread(call)
         if inspect.isawaitable(answer):  # a sync function may wrap an async one
-            answer = await _on_loop(answer)
+            work = answer if inspect.iscoroutine(answer) else _awaited(answer)
+            answer = await _bounded(work)
         return answer if isinstance(answer, Completion) else Completion(answer)
 
     async def _in_thread(self, call: Call) -> Any:
@@ -74,33 +76,87 @@ class FunctionProvider:
 _abandoned: set[asyncio.Task[Any]] = set()
 
 
-async def _on_loop(answer: Awaitable[Any]) -> Any:
-    """Await it in a task of its own, so that one that can't be cancelled holds nothing up."""
-    task = asyncio.ensure_future(_contained(answer))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        if task.done():
-            raise
-        task.cancel()
-        _abandoned.add(task)  # the loop itself keeps only a weak reference
-        task.add_done_callback(_abandoned.discard)
-        await asyncio.wait([task], timeout=CLEAN_UP_S)
-        if task.done():
-            return task.result()
-        _log.warning("a seat's coroutine ignores its cancellation; it may still run")
-        raise
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer
 
 
-async def _contained(answer: Awaitable[Any]) -> Any:
+@types.coroutine
+def _bounded(work: Coroutine[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    """Run `work` in this task; if it goes on after its cancellation, another task takes it over.
+
+    Steps it by hand, because a task a call would cost more than the rest of the call.
+    """
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    error: BaseException | None = None
+    timer: asyncio.TimerHandle | None = None
+    late = False
+
+    def enough() -> None:
+        nonlocal late
+        late = task is not None and task.cancel()
+
     try:
-        return await answer
+        while True:
+            try:
+                waits_for = _step(work, error)
+            except StopIteration as end:
+                return end.value
+            try:
+                yield waits_for
+                error = None
+            except asyncio.CancelledError as cancelled:
+                if late and task is not None:
+                    task.uncancel()
+                    _abandon(work, cancelled)
+                    raise
+                timer = timer or loop.call_later(CLEAN_UP_S, enough)
+                error = cancelled
+            except BaseException as exc:  # all of it is for the work to see
+                error = exc
+    finally:
+        error = None
+        if timer is not None:
+            timer.cancel()
+
+
+@types.coroutine
+def _unbounded(
+    work: Coroutine[Any, Any, Any], error: BaseException | None
+) -> Generator[Any, Any, Any]:
+    while True:
+        try:
+            waits_for = _step(work, error)
+        except StopIteration as end:
+            return end.value
+        try:
+            yield waits_for
+            error = None
+        except BaseException as exc:  # all of it is for the work to see
+            error = exc
+
+
+def _step(work: Coroutine[Any, Any, Any], error: BaseException | None) -> Any:
+    try:
+        return work.send(None) if error is None else work.throw(error)
     except (Exception, asyncio.CancelledError, GeneratorExit):
         raise
     except BaseException as exc:  # on the loop, SystemExit would end the thread of every debate
         if isinstance(exc, KeyboardInterrupt) and _is_main_thread():
             raise  # a real Ctrl-C
         raise RuntimeError(f"{type(exc).__name__}: {exc}") from exc
+
+
+def _abandon(work: Coroutine[Any, Any, Any], cancelled: BaseException) -> None:
+    _log.warning("a seat's coroutine ignores its cancellation; it may still run")
+    task = asyncio.ensure_future(_awaited(_unbounded(work, cancelled)))
+    _abandoned.add(task)  # the loop itself keeps only a weak reference
+    task.add_done_callback(_forget)
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    _abandoned.discard(task)
+    if not task.cancelled():
+        task.exception()  # seen: nobody waits for it
 
 
 def _is_main_thread() -> bool:

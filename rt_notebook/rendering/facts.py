@@ -24,9 +24,9 @@ from rt_notebook.rendering.wording import duration, money, plural, round_name
 SCRIPTED: Final = "scripted"
 SCRIPTED_TITLE: Final = "No model was asked: every seat is scripted"
 SCRIPTED_HELP: Final = (
-    "The replies are made up from the brief, to show how a debate works. This version seats "
-    "scripted seats, Python functions and people: name a callable or human as a seat's model, "
-    "e.g. --seats pm=my_function,me=human or rt.Seat('pm', model=my_function)."
+    "The replies are made up from the brief, to show how a debate works. To ask somebody, name a "
+    "model, a command, a function or yourself: --seats pm=openai:…,dev=cli:claude,me=human or "
+    "rt.Seat('pm', model=my_function)."
 )
 # One function or person says nothing about another of its kind, so these are no vendors.
 _NO_VENDORS: Final = frozenset({"function", "python", "human"})

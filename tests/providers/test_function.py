@@ -141,7 +141,45 @@ def test_coroutine_deaf_to_cancellation_is_abandoned() -> None:
         await until(lambda: "ended" in heard)
         return heard
 
-    assert play(main()) == ["cancelled", "ended"]
+    assert play(main()) == ["cancelled", "cancelled", "ended"]
+
+
+def test_cancelled_coroutine_has_time_to_clean_up() -> None:
+    async def main() -> tuple[list[str], float]:
+        said: list[str] = []
+
+        async def tidy(call: Call) -> str:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                async with asyncio.timeout(5):
+                    await asyncio.sleep(0.9)
+                said.append("tidied")
+            raise AssertionError
+
+        task = asyncio.create_task(FunctionProvider(tidy).complete(CALL, lambda chars: None))
+        await asyncio.sleep(0)
+        began = asyncio.get_running_loop().time()
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+        return said, asyncio.get_running_loop().time() - began
+
+    said, took = play(main())
+    assert said == ["tidied"]
+    assert took == pytest.approx(0.9, abs=0.01)
+
+
+def test_timeout_inside_a_coroutine_is_its_own() -> None:
+    async def patient(call: Call) -> str:
+        try:
+            async with asyncio.timeout(2):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            return "too late"
+        raise AssertionError
+
+    assert play(FunctionProvider(patient).complete(CALL, lambda chars: None)).text == "too late"
 
 
 def test_late_answer_of_closed_loop_is_dropped() -> None:
