@@ -53,7 +53,7 @@ def test_scripted_debates_carry_a_banner() -> None:
     with_function = spec_of((Seat("pm"), Seat("dev", model=answer)))
     for shown in three_ways(finished().state()):
         assert BANNER in shown
-        assert "Python functions and people" in shown
+        assert "To ask somebody, name a model" in shown
     for shown in three_ways(finished(with_function).state()):
         assert BANNER not in shown
         assert "one vendor" not in shown
