@@ -74,12 +74,12 @@ CONTESTANTS = (
     BOUND,
     OURS,
     Contestant("rt_notebook, durability=power", "_ours.py", "power"),
-    Contestant("aragora-debate", "peers/aragora.py", environment="aragora-debate"),
-    Contestant("ag2 0.x", "peers/ag2classic.py", environment="ag2classic"),
-    Contestant("freemad", "peers/freemad.py", environment="freemad"),
-    Contestant("langgraph", "peers/langgraph.py", environment="langgraph"),
-    Contestant("langgraph, checkpointer", "peers/langgraph.py", "ckpt", "langgraph"),
-    Contestant("autogen-agentchat", "peers/autogen.py", environment="autogen"),
+    Contestant("aragora-debate", "peers/peer_aragora.py", environment="aragora-debate"),
+    Contestant("ag2 0.x", "peers/peer_ag2classic.py", environment="ag2classic"),
+    Contestant("freemad", "peers/peer_freemad.py", environment="freemad"),
+    Contestant("langgraph", "peers/peer_langgraph.py", environment="langgraph"),
+    Contestant("langgraph, checkpointer", "peers/peer_langgraph.py", "ckpt", "langgraph"),
+    Contestant("autogen-agentchat", "peers/peer_autogen.py", environment="autogen"),
 )
 PROMISES = {Workload(8, 50, 1): 6.0, Workload(3, 3, 500, 0.05): 3.0}
 
