@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import sys
 import uuid
 from collections.abc import Iterator
@@ -32,8 +33,14 @@ def _refuse_network(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def pytest_configure() -> None:
-    """Shuts the network off for the whole run."""
+    """Shuts the network off for the whole run, and lets children be interrupted.
+
+    A run that a shell started in the background ignores Ctrl-C, and so would every program that
+    the tests start and interrupt.
+    """
     sys.addaudithook(_refuse_network)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
