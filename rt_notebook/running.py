@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
+from rt_notebook import crowd
 from rt_notebook.analysis.result import Result
 from rt_notebook.contract.prompts import PROMPTS_VERSION
 from rt_notebook.contract.verdict import read_verdict
@@ -127,9 +128,11 @@ class DebateRun:
         _running[self.id] = self
         self._begun.set()
         self._log.serve(self._obey)
+        crowd.enter()
         try:
             await self._debate.run(*self._first)
         finally:
+            crowd.leave()
             _running.pop(self.id, None)
             self._debate = None
             try:
