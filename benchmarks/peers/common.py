@@ -8,6 +8,7 @@ it recorded, with `m` a Meter; or, for thread-based peers, a sync `debate_sync`.
 """
 
 import argparse, asyncio, json, resource, sys, time, importlib.metadata as md
+from concurrent.futures import ThreadPoolExecutor
 
 TOPIC = (
     "Should the team move its monolithic order service to an event-sourced design this year? "
