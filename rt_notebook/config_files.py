@@ -110,7 +110,12 @@ def load_config(start: Path | None = None) -> Config:
     if user is not None and project is not None and user.resolve() == project.resolve():
         project = None
     found = [_read(path, name) for path, name in ((project, "project"), (user, "user")) if path]
+    if not found:
+        return _NO_FILES
     return replace(_merged(found, REVIEW), discussion=_merged(found, DISCUSSION))
+
+
+_NO_FILES: Final = Config()
 
 
 def _merged(found: Sequence[_File], kind: str) -> Config:
@@ -135,16 +140,17 @@ def _merged(found: Sequence[_File], kind: str) -> Config:
 
 def _project_file(start: Path) -> Path | None:
     try:
-        folder = Path(os.path.abspath(start))
+        folder = os.path.abspath(start)
     except FileNotFoundError:  # the working directory was removed
         return None
-    for place in (folder, *folder.parents):
-        try:
-            if (place / PROJECT_FILE).is_file():
-                return place / PROJECT_FILE
-        except OSError:  # a folder that may not be looked into holds no file for us
-            continue
-    return None
+    # Texts, not paths: a sweep asks this for each of its debates. A folder that may not be looked
+    # into holds no file for us.
+    while not os.path.isfile(path := os.path.join(folder, PROJECT_FILE)):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return Path(path)
 
 
 def _user_file() -> Path | None:
@@ -157,8 +163,8 @@ def _user_file() -> Path | None:
                 "correct the variable or remove it"
             )
         return path
-    path = Path(platformdirs.user_config_dir(_APPLICATION, appauthor=False)) / USER_FILE
-    return path if path.is_file() else None
+    path = os.path.join(platformdirs.user_config_dir(_APPLICATION, appauthor=False), USER_FILE)
+    return Path(path) if os.path.isfile(path) else None
 
 
 class _File:

@@ -15,7 +15,7 @@ from typing import Final
 CROWD: Final = 32
 """So many debates at once are a crowd."""
 
-THRESHOLDS: Final = (5_000, 20, 100)
+THRESHOLDS: Final = (20_000, 20, 100)
 """`gc.set_threshold` meanwhile: cyclic garbage is still collected, in larger portions."""
 
 _lock = threading.Lock()

@@ -145,6 +145,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         record.events,
         warnings=warnings,
         outside=lambda state: snapshot_of(state, status=status),
+        status=status,
     )
 
 

@@ -39,6 +39,7 @@ class Result:
         warnings: lines for the person, such as two seats with the same model, lens and mood.
         variable: the notebook variable that holds this result, for the hints below a shown one.
         outside: makes the state that outsiders see; None: the fold's own, without a next action.
+        status: overrides the fold's: a process that died leaves `running` behind.
     """
 
     def __init__(
@@ -49,15 +50,19 @@ class Result:
         variable: str | None = None,
         *,
         outside: Callable[[State], Snapshot] | None = None,
+        status: str | None = None,
     ) -> None:
         self._fold = state
         self._events = events
         self._warnings = tuple(warnings)
         self._outside = outside
+        self._status = status
         self.variable = variable
         """The notebook variable that holds this result."""
         self.shown_above: Callable[[], bool] | None = None
         """Says whether the running cell shows the report already; it isn't shown twice then."""
+        self.typed: Callable[[str, str], str] | None = None
+        """Writes a verb and an id as they are typed where `str` is shown; None: the line magic."""
 
     def __reduce__(self) -> tuple[object, ...]:
         # What reads the store or the running process can't go along; what it says now does.
@@ -76,7 +81,7 @@ class Result:
     @property
     def status(self) -> str:
         """Where the debate stands: running, waiting, verdict, done, stopped, paused, ..."""
-        return self.state.status
+        return self._status or self._fold.status
 
     @property
     def stop_reason(self) -> str | None:
@@ -84,7 +89,7 @@ class Result:
 
         None while it runs.
         """
-        return self.state.stop_reason
+        return "interrupted" if self._status == "interrupted" else self._fold.stop_reason
 
     @property
     def spec(self) -> DebateSpec:
@@ -286,7 +291,9 @@ class Result:
         """Return the report as plain text."""
         from rt_notebook.rendering import report_text
 
-        return report_text(self._current(), variable=self.variable, notes=self.warnings)
+        return report_text(
+            self._current(), variable=self.variable, notes=self.warnings, typed=self.typed
+        )
 
     def _repr_mimebundle_(
         self,
@@ -311,15 +318,16 @@ class Result:
         }
 
     def _current(self) -> State:
-        """Return the fold under the status that outsiders see: a dead process leaves `running`."""
-        if self._outside is None:
+        """Return the fold under the status that outsiders see."""
+        if self._status is None:
             return self._fold
-        seen = self.state
-        return replace(self._fold, status=seen.status, stop_reason=seen.stop_reason)
+        return replace(self._fold, status=self._status, stop_reason=self.stop_reason)
 
 
 def _again(
     events: Sequence[Event], warnings: Sequence[str], variable: str | None, shown: Snapshot
 ) -> Result:
     """Return a pickled or copied result; functions in seats are only named in it."""
-    return Result(fold(events), events, warnings, variable, outside=lambda state: shown)
+    return Result(
+        fold(events), events, warnings, variable, outside=lambda _: shown, status=shown.status
+    )

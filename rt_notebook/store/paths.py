@@ -42,9 +42,9 @@ def store_path(store: str | os.PathLike[str] | None = None) -> Path:
     Raises:
         OptionError: it is a URL, or can't be a path.
     """
-    given = os.fspath(store) if store is not None else os.environ.get(STORE_VARIABLE, "")
+    given = os.environ.get(STORE_VARIABLE, "") if store is None else path_text("store", store)
     if not given:
-        return Path(platformdirs.user_data_dir(_APPLICATION, appauthor=False)) / FILE_NAME
+        return own_place()
     url = _URL.match(given)
     if url:
         # No more of it than the scheme: a URL may hold a password.
@@ -66,6 +66,23 @@ def store_path(store: str | os.PathLike[str] | None = None) -> Path:
     return path / FILE_NAME if is_folder else path
 
 
+def path_text(name: str, given: object) -> str:
+    """Return the text of a path that an argument of this name gives.
+
+    Raises:
+        OptionError: it is neither a text nor a path.
+    """
+    text = os.fspath(given) if isinstance(given, os.PathLike) else given
+    if not isinstance(text, str):
+        raise OptionError(f"{name}={one_line(repr(given), 80)}: a path is expected", option=name)
+    return text
+
+
+def own_place() -> Path:
+    """Return the file in the user's data folder: where debates are kept unless told otherwise."""
+    return Path(platformdirs.user_data_dir(_APPLICATION, appauthor=False)) / FILE_NAME
+
+
 def new_debate_id(title: str) -> str:
     """Return a new id: what `[a-z0-9]` can keep of `title`, and 6 random characters."""
     plain = title.casefold().removeprefix(_TITLE_MARK)
@@ -76,20 +93,22 @@ def new_debate_id(title: str) -> str:
         if len(slug) + len(word) + 1 > _SLUG_LENGTH and slug:
             break
         slug = f"{slug}-{word[:_SLUG_LENGTH]}".strip("-")
-    suffix = "".join(secrets.choice(_SUFFIX_LETTERS) for _ in range(_SUFFIX_LENGTH))
+    # One reading of the system's randomness; that 256 is no multiple of 36 does no harm here.
+    noise = secrets.token_bytes(_SUFFIX_LENGTH)
+    suffix = "".join(_SUFFIX_LETTERS[byte % len(_SUFFIX_LETTERS)] for byte in noise)
     return f"{slug or _NO_SLUG}-{suffix}"
 
 
-def check_id(text: str) -> str:
+def check_id(text: object) -> str:
     """Return `text` when it has the form of an id, trimmed.
 
     Raises:
         UnknownDebateError: it hasn't, so that no debate can have it.
     """
-    trimmed = text.strip()
+    trimmed = text.strip() if isinstance(text, str) else ""
     if not _ID.fullmatch(trimmed):
+        shown = repr(one_line(text, 80)) if isinstance(text, str) else one_line(repr(text), 80)
         raise UnknownDebateError(
-            f"{one_line(text, 80)!r} is no debate's id: an id has 1 to 64 of a-z, 0-9 and '-'",
-            id=text,
+            f"{shown} is no debate's id: an id has 1 to 64 of a-z, 0-9 and '-'", id=text
         )
     return trimmed

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.events import Event
-from rt_notebook.domain.spec import DebateSpec
+from rt_notebook.domain.spec import title_of
 from rt_notebook.store.log import brief_digest
 
 CREATED: Final = "created"
@@ -128,16 +127,9 @@ def new_row(created: Event) -> NewRow:
     """Return the row of a new debate."""
     spec = created.body["spec"]
     brief = spec["brief"]
-    # Built without checking: the spec was checked before it came here, and 500 debates may start
-    # at once.
-    shown = DebateSpec.model_construct(
-        title=spec.get("title"),
-        brief=Brief.model_construct(question=brief["question"]),
-        seats=(),
-    )
     return NewRow(
         kind=spec.get("kind", "review"),
-        title=_storable(shown.shown_title),
+        title=_storable(title_of(spec.get("title"), brief["question"])),
         brief=brief_digest(brief),
         seats=json.dumps([seat["name"] for seat in spec["seats"]]),
         at=created.at,

