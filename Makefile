@@ -21,7 +21,7 @@ RERUNS ?= --reruns 2 --reruns-delay 1
 COMMANDS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 \
 	opencode-ai@1.18.33
 
-.PHONY: demo lab test test-real check bench docs notebooks lint unit kernels browser pandas-2.2 commands env-demo env-docs env-test python picture clean
+.PHONY: demo lab test test-real check bench bench-docs docs notebooks lint unit kernels browser pandas-2.2 commands local-model env-demo env-docs env-test python picture clean
 
 demo: env-demo
 	@mkdir -p build
@@ -40,12 +40,13 @@ lab: env-demo
 test: env-test lint unit pandas-2.2 kernels browser
 	@echo "All tests passed."
 
-# Against the loopback server and without any key of yours; needs npm once, for the commands.
-test-real: env-test commands
-	$(TOOL) pytest -q -m real_cli
+# Against loopback servers and without any key of yours. Needs npm once, for the commands, and once
+# a C++ compiler and some minutes, for a real small model; what can't be had is skipped and named.
+test-real: env-test commands local-model
+	$(TOOL) pytest -q -m "real_cli or local_model"
 
 check: env-test lint
-	$(TOOL) pytest -q -m "not notebook and not browser and not slow and not real_cli"
+	$(TOOL) pytest -q -m "not notebook and not browser and not slow and not real_cli and not local_model and not soak"
 
 lint:
 	$(TOOL) ruff check .
@@ -53,21 +54,25 @@ lint:
 	$(TOOL) mypy
 
 unit:
-	$(TOOL) pytest -q -n 2 --dist loadfile $(RERUNS) -m "not notebook and not browser and not real_cli"
+	$(TOOL) pytest -q -n 2 --dist loadfile $(RERUNS) -m "not notebook and not browser and not real_cli and not local_model and not soak"
 
 kernels:
-	$(TOOL) pytest -q $(RERUNS) -m notebook
+	$(TOOL) pytest -q $(RERUNS) -m "notebook and not soak"
 
 browser:
-	$(TOOL) pytest -q $(RERUNS) -m browser
+	$(TOOL) pytest -q $(RERUNS) -m "browser and not soak"
 
 pandas-2.2:
 	@if [ -d .cache/$@ ]; then PYTHONPATH=$(CURDIR)/.cache/$@ $(TOOL) pytest -q $(FRAMES_TESTS); \
 	else echo "There is no pandas 2.2 for this Python; its newest pandas was tested."; fi
 
+# All tables in one run, into build/bench.md; BENCH="store live" runs some. Peers go into .cache.
 bench: env-test
-	@for b in $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)); do \
-		echo "== $$b"; $(BIN)/python $$b || exit 1; done
+	@$(TOOL) benchmarks $(BENCH)
+
+# Writes the tables of the last runs into docs/performance.md.
+bench-docs: env-test
+	@$(TOOL) benchmarks --docs
 
 # Its tables are written anew from the code first; every warning is an error.
 docs: env-docs
@@ -82,6 +87,10 @@ notebooks: env-test
 commands:
 	@command -v npm >/dev/null || { echo "npm isn't here; commands that aren't on PATH are skipped."; exit 0; }; \
 	[ -d .cache/cli/node_modules ] || npm install --prefix .cache/cli --no-audit --no-fund --loglevel=error $(COMMANDS)
+
+# A small model's weights and a server for them, in `.cache/local-model`.
+local-model: python
+	@$(PYTHON) -m tools.local_model
 
 env-demo: python
 	@$(PYTHON) -m tools.environment demo

@@ -1,7 +1,7 @@
 """The workload of `peers/common.py` through this package's engine, with the store on.
 
 Seats and chairman are functions; a reply holds the workload's 600 characters in the contract's
-form. Run by `engine.py` in a process of its own, like every peer; prints one JSON line.
+form. Run in a process of its own, like every peer; prints one JSON line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VERDICT = (
 )
 
 _replies: dict[tuple[int, int], str] = {}
-_variant = "process"
+_variant = ""
 _folder = tempfile.mkdtemp(prefix="engine_")
 
 
@@ -71,6 +71,7 @@ async def debate(seats: int, rounds: int, latency: float, meter: Any) -> int:
         loop_threshold=0,
         limits=rt.Limits(max_minutes=None),
         store=f"{_folder}/debates.db",
+        memory="full" if _variant == "full" else "stateless",
         durability="power" if _variant == "power" else "process",
         display=False,
     )
@@ -89,7 +90,7 @@ async def warm_up() -> None:
 def setup(arguments: Any) -> None:
     """Take over the variant and warm up."""
     global _variant
-    _variant = arguments.variant or "process"
+    _variant = arguments.variant
     asyncio.run(warm_up())  # noqa: TID251  (a benchmark is a program of its own)
 
 

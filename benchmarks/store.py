@@ -1,17 +1,18 @@
 """What the store costs: events made durable, the list of debates, the fold of a long log.
 
-    python benchmarks/store.py
+    python -m benchmarks.store
 
-Prints one table. The bound beside each writing row is a bare SQLite connection that gets the same
-bodies, already grouped, in a table of the same columns. Exits 1 where a promise is broken.
+The bound beside each writing row is a bare SQLite connection that gets the same bodies, already
+grouped, in a table of the same columns. One event a commit is held against the turns a second of
+`peers/bound_durable.py` as well, run in turn with it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import sqlite3
+import statistics
 import sys
 import tempfile
 import time
@@ -19,39 +20,41 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-ROOT: Final = Path(__file__).resolve().parent.parent
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
-
-from rt_notebook.domain.events import Event, encode_body  # noqa: E402
-from rt_notebook.domain.state import fold  # noqa: E402
-from rt_notebook.store.sqlite import SqliteStore  # noqa: E402
+import rt_notebook as rt
+from benchmarks._report import Report
+from benchmarks._workloads import DURABLE, Workload, medians
+from rt_notebook.domain.events import Event, encode_body
+from rt_notebook.domain.state import fold
+from rt_notebook.store import open_store
+from rt_notebook.store.sqlite import SqliteStore
 
 RUNS: Final = 5
 MANY: Final = 500
 STEPS: Final = 40
+ALONE: Final = 2_000
 LISTED: Final = 100_000
 CALLS: Final = 10_000
 SEATS: Final = 8
 ROUNDS: Final = 50
+LIST_MS: Final = 50
+FOLD_S: Final = 1
+OF_BOUND: Final = 2 / 3
 
 _AT: Final = 1_700_000_000_000
 _TEXT: Final = ("STANCE: opt-1\nAGREE_WITH: none\n" + "the queue costs a team latency " * 20)[:600]
 
 
 class Row(NamedTuple):
-    """One line of the table."""
+    """One line of the table of what is written."""
 
     what: str
     """The measured work."""
     ours_s: float
     """Seconds, the best of the runs."""
-    bound_s: float | None
-    """Seconds of the bare connection; None where there is none."""
+    bound_s: float
+    """Seconds of the bare connection."""
     events: int
-    """How many events are in it; 0 where that says nothing."""
-    promise_s: float | None
-    """What may not be exceeded."""
+    """How many events are in it."""
 
 
 def spec(seats: int) -> dict[str, Any]:
@@ -71,9 +74,9 @@ def created(debate: str, seats: int = 3) -> Event:
     return Event(1, debate, 1, _AT, "created", body)
 
 
-def finished(debate: str, seq: int, call: str = "0/a/opening/1") -> Event:
+def finished(debate: str, seq: int, call: str = "0/a/opening/1", text: str = _TEXT) -> Event:
     """Return an event of the usual size."""
-    body: dict[str, Any] = {"call": call, "text": _TEXT, "tool_calls": [], "usage": {}}
+    body: dict[str, Any] = {"call": call, "text": text, "tool_calls": [], "usage": {}}
     body |= {"cost": None, "model": "scripted", "request_id": None, "timings": {"total": 0.05}}
     return Event(1, debate, seq, _AT + seq, "call_finished", body)
 
@@ -145,8 +148,32 @@ def best(run: Callable[[Path], None], runs: int = RUNS) -> float:
     return min(seconds)
 
 
-def writing_rows() -> Iterator[Row]:
-    """Measure what is written."""
+def durable(report: Report) -> None:
+    """Measure one kB a commit, and hold it against the bound's turns in the same minute."""
+    empty = len(encode_body(finished("alone", 2, text="").body))
+    events = [finished("alone", seq, text="x" * (1024 - empty)) for seq in range(2, ALONE + 2)]
+    groups = [[created("alone")], *([event] for event in events)]
+    numbered = [[(0, event) for event in group] for group in groups]
+    ours, bare_s, turns = [], [], []
+    for _ in range(RUNS):
+        turns.append(medians([DURABLE], Workload(SEATS, ROUNDS), 1)[DURABLE].turns_per_s)
+        ours.append(ALONE / best(lambda path: _on_loop(path, lambda s: append_long(s, groups)), 1))
+        bare_s.append(ALONE / best(lambda path: bare(path, numbered), 1))
+    report.say(f"One commit each, {ALONE:,} events of 1 kB, median of {RUNS} runs:")
+    middle, bound = statistics.median(ours), statistics.median(turns)
+    report.table(
+        ["", "a second"],
+        [
+            ["the store, events", middle],
+            ["a bare SQLite connection, events", statistics.median(bare_s)],
+            [f"the SQLite bound at {SEATS},{ROUNDS},1, turns of 0.6 kB", bound],
+        ],
+    )
+    report.limit("durable events, of the bound's turns", middle / bound, OF_BOUND, at_least=True)
+
+
+def writing(report: Report) -> None:
+    """Measure what debates write."""
 
     def many(path: Path) -> None:
         _on_loop(path, lambda store: append_many(store, MANY, STEPS))
@@ -156,63 +183,72 @@ def writing_rows() -> Iterator[Row]:
          for n in range(MANY)]
         for seq in range(1, STEPS + 1)
     ]  # fmt: skip
-    yield Row(f"{MANY} debates at once, {STEPS} events each", best(many),
-              best(lambda path: bare(path, groups)), MANY * STEPS, None)  # fmt: skip
+    rows = [Row(f"{MANY} debates at once, {STEPS} events each", best(many),
+                best(lambda path: bare(path, groups)), MANY * STEPS)]  # fmt: skip
     events = list(long_log("long", SEATS * (ROUNDS + 1)))
     # Per round: its start with the calls' starts, then the answers as they come, in threes.
-    size = 9
-    small = [events[at : at + size] for at in range(0, len(events), size)]
-    numbered = [[(0, event) for event in group] for group in small]
-    yield Row(f"{SEATS} seats x {ROUNDS} rounds, {len(small)} appends",
-              best(lambda path: _on_loop(path, lambda store: append_long(store, small))),
-              best(lambda path: bare(path, numbered)), len(events), None)  # fmt: skip
-    alone = [[event] for event in events]
-    numbered_alone = [[(0, event)] for event in events]
-    yield Row("the same, each event alone",
-              best(lambda path: _on_loop(path, lambda store: append_long(store, alone))),
-              best(lambda path: bare(path, numbered_alone)), len(events), None)  # fmt: skip
+    for what, size in (("{} appends", 9), ("each event alone", 1)):
+        small = [events[at : at + size] for at in range(0, len(events), size)]
+        numbered = [[(0, event) for event in group] for group in small]
+        rows.append(_long(f"{SEATS} seats × {ROUNDS} rounds, {what.replace('{}', str(len(small)))}",
+                          small, numbered, len(events)))  # fmt: skip
+    report.say(f"What debates write, best of {RUNS} runs:")
+    report.table(
+        ["", "ms", "bare ms", "ratio", "events/s"],
+        [[r.what, r.ours_s * 1e3, r.bound_s * 1e3, r.ours_s / r.bound_s, r.events / r.ours_s]
+         for r in rows],
+    )  # fmt: skip
 
 
-def reading_rows(folder: Path) -> Iterator[Row]:
+def _long(
+    what: str, groups: list[list[Event]], numbered: list[list[tuple[int, Event]]], count: int
+) -> Row:
+    ours = best(lambda path: _on_loop(path, lambda store: append_long(store, groups)))
+    return Row(what, ours, best(lambda path: bare(path, numbered)), count)
+
+
+def reading(report: Report, path: Path) -> None:
     """Measure what is read."""
-    store = SqliteStore(folder / "debates.db")
+    store = open_store(path)
     _fill(store)
     asyncio.run(append_long(store, [list(long_log("long", CALLS))]))  # noqa: TID251
+    rows = []
     for what, run in (
         ("list the newest 50", lambda: store.debates()),
         ("list 50 interrupted", lambda: store.debates("interrupted")),
         ("list 50 running", lambda: store.debates("running")),
         ("list 50 done", lambda: store.debates("done")),
-        ("show one of them", lambda: (store.row("d-50000"), fold(store.events("d-50000")))),
+        ("rt.debates(), a data frame", lambda: rt.debates(store=path)),
+        ("show one: its row, its log's fold",
+         lambda: (store.row("d-50000"), fold(store.events("d-50000")))),
+        ("rt.load() of one", lambda: rt.load("d-50000", store=path)),
         ("find interrupted of a brief", lambda: store.find_interrupted("f" * 32)),
-    ):
-        yield Row(f"{what} of {LISTED:,}", _fastest(run), None, 0, 0.05)
+    ):  # fmt: skip
+        took = _fastest(run) * 1000
+        rows.append([f"{what}, of {LISTED:,}", took, None])
+        report.limit(f"{what}, of {LISTED:,}", took, LIST_MS, "ms")
     events = store.events("long")
-    yield Row(f"read a log of {CALLS:,} calls", _fastest(lambda: store.events("long")), None,
-              len(events), None)  # fmt: skip
-    yield Row(f"fold a log of {CALLS:,} calls", _fastest(lambda: fold(events)), None,
-              len(events), 1.0)  # fmt: skip
-    yield Row("read and fold it", _fastest(lambda: fold(store.events("long"))), None,
-              len(events), 1.0)  # fmt: skip
-    store.close()
+    for what, run in (
+        (f"read a log of {CALLS:,} calls", lambda: store.events("long")),
+        (f"fold a log of {CALLS:,} calls", lambda: fold(events)),
+        (f"read and fold {CALLS:,} calls", lambda: fold(store.events("long"))),
+    ):
+        took = _fastest(run, time.process_time)
+        rows.append([what, took * 1000, len(events) / took])
+        if "fold" in what:
+            report.limit(what, took, FOLD_S, "s")
+    report.say(f"What is read, best of {RUNS} runs (logs: in seconds of the processor):")
+    report.table(["", "ms", "events/s"], rows)
 
 
 def main() -> int:
-    """Print the table; return 1 where a promise is broken."""
+    """Print the tables."""
+    report = Report()
     with tempfile.TemporaryDirectory() as folder:
-        rows = [*writing_rows(), *reading_rows(Path(folder))]
-    print(
-        f"{'':44} {'ours ms':>9} {'bound ms':>9} {'ratio':>6} {'events/s':>10} {'promise ms':>10}"
-    )
-    for row in rows:
-        bound = f"{row.bound_s * 1000:9.2f}" if row.bound_s else " " * 9
-        ratio = f"{row.ours_s / row.bound_s:6.2f}" if row.bound_s else " " * 6
-        promise = f"{row.promise_s * 1000:10.0f}" if row.promise_s else ""
-        rate = f"{row.events / row.ours_s:10,.0f}" if row.events else " " * 10
-        print(f"{row.what:44} {row.ours_s * 1000:9.2f} {bound} {ratio} {rate} {promise}")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"sqlite {sqlite3.sqlite_version}, best of {RUNS} runs, peak memory {peak:.0f} MB")
-    return int(any(row.promise_s and row.ours_s > row.promise_s for row in rows))
+        durable(report)
+        writing(report)
+        reading(report, Path(folder) / "debates.db")
+    return report.end()
 
 
 def _fill(store: SqliteStore) -> None:
@@ -228,11 +264,15 @@ def _fill(store: SqliteStore) -> None:
                 (number + 1, f"d-{number}", f"Question {number}?", brief,
                  json.dumps(["pm", "dev", "ops"]), status, _AT + number, _AT + number),
             )  # fmt: skip
-        rows = [e for e in long_log("d-50000", SEATS * 3)]
-        connection.executemany(
-            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)",
-            [(50_001, e.seq, e.at, e.kind, e.v, encode_body(e.body)) for e in rows],
-        )
+        # Every debate has a log, so that a list which looks into them is found out.
+        bodies = [(e.seq, e.kind, e.v, encode_body(e.body))
+                  for e in (created("d"), finished("d", 2), finished("d", 3))]  # fmt: skip
+        rows = [(number, seq, _AT, kind, v, body)
+                for number in range(1, LISTED + 1) if number != 50_001
+                for seq, kind, v, body in bodies]  # fmt: skip
+        rows += [(50_001, e.seq, e.at, e.kind, e.v, encode_body(e.body))
+                 for e in long_log("d-50000", SEATS * 3)]  # fmt: skip
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 def _on_loop(path: Path, run: Callable[[SqliteStore], Any]) -> None:
@@ -241,12 +281,12 @@ def _on_loop(path: Path, run: Callable[[SqliteStore], Any]) -> None:
     store.close()
 
 
-def _fastest(run: Callable[[], object]) -> float:
+def _fastest(run: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
     seconds = []
     for _ in range(RUNS):
-        began = time.perf_counter()
+        began = clock()
         run()
-        seconds.append(time.perf_counter() - began)
+        seconds.append(clock() - began)
     return min(seconds)
 
 

@@ -15,9 +15,9 @@ from unicodedata import normalize
 from rt_notebook.config_files import Config, SeatEntry, load_config, seat_entries
 from rt_notebook.contract.options import SEAT_FIELDS
 from rt_notebook.domain.kinds import CHAIRMAN_NAME
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.script import Script
 from rt_notebook.domain.seat import Seat, check_seats
-from rt_notebook.domain.values import normal_form
 from rt_notebook.errors import OptionError, SeatError, UsageError, nearest, one_line
 from rt_notebook.providers.consents import Consents
 from rt_notebook.providers.registry import (

@@ -18,17 +18,15 @@ RoundtableError
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-# C0, DEL and C1: nothing that a terminal would obey reaches an error line.
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+from rt_notebook.characters import plain
 
 
 def one_line(text: str, limit: int = 2_000) -> str:
-    """Return `text` on one line, without control characters, cut at `limit` characters."""
-    flat = _CONTROL.sub(" ", text).strip()
+    """Return `plain(text)` on one line, cut at `limit` characters."""
+    flat = " ".join(filter(None, plain(text[: 8 * limit]).split("\n"))).strip()
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
@@ -46,12 +44,13 @@ class RoundtableError(Exception):
     """Base of every error of this package.
 
     Args:
-        message: one line for a person: what happened, the value, what to do.
+        message: one line for a person: what happened, the value, what to do. Made harmless here:
+            whoever shows it, be it Python's own traceback in a terminal, obeys nothing in it.
         **facts: the same as data; each becomes an attribute and survives pickling.
     """
 
     def __init__(self, message: str, **facts: Any) -> None:
-        super().__init__(message)
+        super().__init__(plain(message))
         self.facts = facts
         for name, value in facts.items():
             setattr(self, name, value)

@@ -15,7 +15,7 @@ from rt_notebook.domain.kinds import MAX_OBSERVER_PROMPT
 from rt_notebook.domain.spec import MAX_ROUNDS
 from rt_notebook.domain.state import RESUMABLE, State, fold
 from rt_notebook.engine.estimate import spec_warnings
-from rt_notebook.errors import NotResumableError, OptionError, SeatError, nearest
+from rt_notebook.errors import NotResumableError, OptionError, SeatError, nearest, one_line
 from rt_notebook.running import DebateRun
 from rt_notebook.seating import (
     check_functions,
@@ -31,7 +31,7 @@ from rt_notebook.session import Opening, find_debate
 class Extending:
     """What is to be added to a debate that has ended."""
 
-    prompt: str
+    prompt: str = ""
     """The person's words: what to go on with, or a new challenge."""
     rounds: int = 1
     """Rounds to add."""
@@ -70,7 +70,7 @@ def extend_run(
     try:
         state = fold(store.events(name))
         if state.status != "done":
-            raise NotResumableError(_not_extendable(state), status=state.status)
+            raise _not_extendable(state)
         _check_extending(more, state)
         state.spec = with_functions(state.spec, models or {})
         check_functions(state, everybody(state.spec))
@@ -90,14 +90,35 @@ def extend_run(
         raise
 
 
-def _not_extendable(state: State) -> str:
-    why = f"debate {state.id!r} is {state.status}; extend takes one that is done"
+def _not_extendable(state: State) -> NotResumableError:
+    verb, first = "verdict", f"ask for its {state.spec.ending_name} first"
     if state.status in RESUMABLE or state.live:
-        return f"{why}: go on with it first (%roundtable resume {state.id}), then extend it"
-    return f"{why}: ask for its {state.spec.ending_name} first (%roundtable verdict {state.id})"
+        verb, first = "resume", "go on with it first"
+    return NotResumableError(
+        f"debate {state.id!r} is {state.status}; extend takes one that is done: {first} "
+        f"(%roundtable {verb} {state.id}), then extend it",
+        status=state.status,
+        verb=verb,
+    )
+
+
+def _check_types(more: Any) -> None:
+    """Check what no type checker has seen."""
+    texts = {"prompt": more.prompt, "observer_prompt": more.observer_prompt or ""}
+    wrong = {name: text for name, text in texts.items() if not isinstance(text, str)}
+    for name, given in wrong.items():
+        shown = one_line(repr(given), 80)
+        raise OptionError(f"extend: {name}={shown}: a text is expected", option=name)
+    if isinstance(more.rounds, bool) or not isinstance(more.rounds, int):
+        shown = one_line(repr(more.rounds), 80)
+        raise OptionError(f"extend: rounds={shown}: a whole number is expected", option="rounds")
+    if more.mode not in (None, CONTINUE, NEW):
+        hint = nearest(more.mode, (CONTINUE, NEW)) if isinstance(more.mode, str) else ""
+        raise OptionError(f"extend: mode={more.mode!r}: {CONTINUE} or {NEW}{hint}", option="mode")
 
 
 def _check_extending(more: Extending, state: State) -> None:
+    _check_types(more)
     names = [seat.name for seat in state.spec.seats]
     if more.seats is not None and list(more.seats) != names:
         raise SeatError(
@@ -108,11 +129,6 @@ def _check_extending(more: Extending, state: State) -> None:
         raise OptionError(
             f"extend: rounds={more.rounds}: 1 to {left} more are allowed ({MAX_ROUNDS} in all)",
             option="rounds",
-        )
-    if more.mode not in (None, CONTINUE, NEW):
-        raise OptionError(
-            f"extend: mode={more.mode!r}: {CONTINUE} or {NEW}{nearest(more.mode, (CONTINUE, NEW))}",
-            option="mode",
         )
     if more.mode == NEW and not more.prompt.strip():
         raise OptionError("extend: the new challenge is empty; write it", option="prompt")

@@ -12,7 +12,7 @@ from rt_notebook.contract.discussion_prompts import prompts_for
 from rt_notebook.contract.prompts import Prompts
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.snapshot import Snapshot
-from rt_notebook.domain.state import LIVE, State, fold
+from rt_notebook.domain.state import LIVE, State, apply_stored, fold
 from rt_notebook.next_steps import snapshot_of
 from rt_notebook.open_turns import open_turns
 from rt_notebook.store.log import Store
@@ -58,7 +58,7 @@ class Following:
         """
         news = self._store.events(self.debate, self.state.revision)
         for event in news:
-            self.state.apply(event)
+            apply_stored(self.state, event)
             if told is not None:
                 told(event, self.state)
         return bool(news)

@@ -48,7 +48,12 @@ _KINDS: Final[Mapping[str, type[RoundtableError]]] = {
 def answer_body(
     answers: Mapping[str, object] | None, message: object, round: int | None
 ) -> dict[str, Any]:
-    """Return what an answer says on its way."""
+    """Return what an answer says on its way.
+
+    Raises:
+        UsageError: the answers are no dict of texts; `kept` holds the texts.
+    """
+    commands.check_answers(answers, message)
     given = {str(key): "" if text is None else str(text) for key, text in (answers or {}).items()}
     return {"answers": given, "message": None if message is None else str(message), "round": round}
 

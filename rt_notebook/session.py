@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rt_notebook.analysis.result import Result
+from rt_notebook.arguments import check_listing, check_seconds
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.domain.spec import DebateSpec, Limits, changed_limits
@@ -40,7 +41,7 @@ from rt_notebook.seating import (
 )
 from rt_notebook.store import open_store
 from rt_notebook.store.log import DebateRow, Durability, Store, brief_digest
-from rt_notebook.store.paths import check_id, new_debate_id, store_path
+from rt_notebook.store.paths import check_id, new_debate_id
 from rt_notebook.store.record import is_record
 
 RUNNING_LOOKED_AT: Final = 200
@@ -81,6 +82,18 @@ def check_spec(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
         SeatError: a seat's provider doesn't exist or can't be loaded.
         LimitError: the least it needs breaks a limit.
     """
+    check_seats(spec)
+    found = estimate(spec, attached)
+    check_limits(spec, found)
+    return found
+
+
+def check_seats(spec: DebateSpec) -> None:
+    """Check that everybody who would be asked is there.
+
+    Raises:
+        SeatError: a seat's provider doesn't exist or can't be loaded.
+    """
     consents = consents_of(spec)
     for seat in everybody(spec):
         check_provider(seat, consents)
@@ -91,9 +104,6 @@ def check_spec(spec: DebateSpec, attached: tuple[str, ...] = ()) -> Estimate:
             )
     if (searcher := searcher_of(spec)) is not None:
         searcher.check()
-    found = estimate(spec, attached)
-    check_limits(spec, found)
-    return found
 
 
 def check_opening(spec: DebateSpec, opening: Opening, attached: tuple[str, ...] = ()) -> Estimate:
@@ -119,11 +129,13 @@ def new_run(spec: DebateSpec, opening: Opening) -> DebateRun:
     """
     plan = plan_record(spec, opening.record, opening.record_mode)
     if plan is not None and plan.replays:
-        return replay_run(plan, spec, open_store(store_path(opening.store)), opening.durability)
-    check_spec(spec)
+        return replay_run(plan, spec, open_store(opening.store), opening.durability)
+    check_seats(spec)
+    if spec.limits.bounds_use:  # else no estimate is needed, which takes the prompts to be made
+        check_limits(spec, estimate(spec))
     unattended = is_unattended(spec, opening.attended)
     check_people(everybody(spec), unattended)
-    store = open_store(store_path(opening.store))
+    store = open_store(opening.store)
     warnings = warnings_of(spec, unattended)
     if plan is not None:
         start = Start(opening.durability, opening.source, unattended, warnings)
@@ -247,19 +259,21 @@ def load(debate: str | os.PathLike[str], store: StoreChoice = None) -> Result:
         events,
         warnings=found.notes,
         outside=lambda state: snapshot_of(state, status=shown),
+        status=shown,
     )
 
 
 def rows(
     status: str | None = None, limit: int | None = 50, store: StoreChoice = None
 ) -> list[DebateRow]:
-    """Return the newest debates first."""
-    return open_store(store_path(store)).debates(status, limit)
+    """Return the newest debates first; a wrong status or limit is an OptionError."""
+    check_listing(status, limit)
+    return open_store(store).debates(status, limit)
 
 
 def running_lines(store: StoreChoice = None) -> list[str]:
     """Return a line for each debate at work in any process: seats, round and phase."""
-    found = open_store(store_path(store))
+    found = open_store(store)
     live = (row for row in found.debates(None, RUNNING_LOOKED_AT) if row.status in LIVE)
     return [running_line(fold(found.events(row.id))) for row in live]
 
@@ -287,7 +301,9 @@ def wait(
 
     Raises:
         UnknownDebateError: there is no such debate.
+        OptionError: `seconds` is no number.
     """
+    check_seconds(seconds)
     following = follow(debate, store)
     found = following.until(
         lambda found: awaiting(found, after_round).next_action.type not in ("wait", "await_user"),
@@ -336,7 +352,7 @@ def delete(debate: str, store: StoreChoice = None) -> None:
 def interrupted_twins(spec: DebateSpec, store: StoreChoice = None) -> list[DebateRow]:
     """Return the debates of the same brief that could be resumed, newest first."""
     digest = brief_digest(spec.brief.model_dump(mode="json"))
-    return open_store(store_path(store)).find_interrupted(digest)
+    return open_store(store).find_interrupted(digest)
 
 
 def missing_functions(debate: str, store: StoreChoice = None) -> dict[str, str]:
@@ -363,10 +379,10 @@ def find_debate(debate: str, store: StoreChoice) -> tuple[Store, str]:
     Raises:
         UnknownDebateError: there is no such debate.
     """
-    run = running(debate) if store is None else None
+    run = running(debate) if store is None and isinstance(debate, str) else None
     if run is not None:
         return run.store, debate
-    found = open_store(store_path(store))
+    found = open_store(store)
     if debate == LAST:
         name = found.last_id()
         if name is None:

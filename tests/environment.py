@@ -7,6 +7,7 @@ tests can reach a test, and no test can reach theirs.
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -16,6 +17,13 @@ CACHE = ROOT / ".cache"
 """Where `make test` puts what only the tests need."""
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT", "PATHEXT", "COMSPEC", "CHROMIUM")
+
+
+def free_port() -> int:
+    """Returns a loopback port on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def scrubbed_environment(home: Path) -> dict[str, str]:

@@ -22,7 +22,8 @@ from tools.releases import KERNELS, PANDAS, Release
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 CACHE = ROOT / ".cache"
-PYTHON = VENV / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+PYTHON_PATH = Path("Scripts" if sys.platform == "win32" else "bin", "python")
+PYTHON = VENV / PYTHON_PATH
 # What each level installs; a later one holds all of the earlier ones.
 LEVELS = {"demo": "plots,demo", "docs": "plots,demo,docs", "test": "plots,dev"}
 
@@ -67,10 +68,16 @@ def is_fresh(stamp: Path, wanted: str) -> bool:
     return stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted
 
 
-def ensure_venv() -> None:
-    """Creates `.venv` where there is none that works, or only half of one."""
-    check = [str(PYTHON), "-c", "import pip"]
-    if PYTHON.exists() and not subprocess.run(check, capture_output=True, check=False).returncode:
+def python_of(folder: Path) -> Path:
+    """Returns the Python of an environment."""
+    return folder / PYTHON_PATH
+
+
+def ensure_venv(folder: Path = VENV) -> None:
+    """Creates an environment where there is none that works, or only half of one."""
+    python = python_of(folder)
+    check = [str(python), "-c", "import pip"]
+    if python.exists() and not subprocess.run(check, capture_output=True, check=False).returncode:
         return
     # Debian ships Python without ensurepip unless python3-venv is installed.
     if importlib.util.find_spec("ensurepip") is None:
@@ -78,8 +85,8 @@ def ensure_venv() -> None:
             "this Python can't make virtual environments: install its venv package "
             "(Debian, Ubuntu: `apt-get install python3-venv`) and try again."
         )
-    print(f"Making {VENV.relative_to(ROOT)} with Python {sys.version.split()[0]} …", flush=True)
-    run(sys.executable, "-m", "venv", "--clear", VENV, quiet=True)
+    print(f"Making {folder.relative_to(ROOT)} with Python {sys.version.split()[0]} …", flush=True)
+    run(sys.executable, "-m", "venv", "--clear", folder, quiet=True)
 
 
 def ensure_packages(level: str) -> None:

@@ -28,6 +28,7 @@ KERNELS: dict[str, Release | None] = {
     "ipykernel-7.3": _kernel("7.3"),
     "ipykernel-7.1": _kernel("7.1"),
     "ipykernel-6.31": _kernel("6.31"),
+    "ipykernel-6.29.5": _kernel("6.29.5"),
 }
 """Kernelspec name to the ipykernel it runs: each behaves differently while a cell waits."""
 

@@ -111,7 +111,6 @@ def table_named(name: str) -> Table:
         OptionError: there is none of that name.
     """
     if name not in TABLES:
-        raise OptionError(
-            f"there is no table {name!r} (tables: {', '.join(TABLES)}){nearest(name, TABLES)}"
-        )
+        hint = nearest(str(name), TABLES)
+        raise OptionError(f"there is no table {name!r} (tables: {', '.join(TABLES)}){hint}")
     return TABLES[name]

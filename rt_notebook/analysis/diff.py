@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from rt_notebook.analysis.result import Result
 from rt_notebook.analysis.tables import Columns, Row
 from rt_notebook.analysis.verdict import READY, Verdict, verdict_of
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.positions import Position, canonical_key
 from rt_notebook.domain.reply import NO_PICK, OTHER
 from rt_notebook.domain.state import State
-from rt_notebook.domain.values import normal_form
 from rt_notebook.errors import OptionError, one_line
 from rt_notebook.rendering.diff import Section, diff_html, diff_text
 

@@ -6,7 +6,7 @@ Loads pandas only when a frame is asked for; knows no store.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rt_notebook.analysis import arrow, measures
 from rt_notebook.analysis.catalogue import TABLES, table_named
@@ -182,7 +182,9 @@ def frames(results: Iterable[Result] | Result) -> Frames:
     Raises:
         OptionError: something in it is no result.
     """
-    given = [results] if isinstance(results, Result) else list(results)
+    many: Any = results
+    one = isinstance(results, Result) or not isinstance(results, Iterable)
+    given = [many] if one else list(many)
     for entry in given:
         if not isinstance(entry, Result):
             raise OptionError(

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from rt_notebook.analysis.tables import Columns, Row, calls_in_order
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.positions import Position, at_round, canonical_key
 from rt_notebook.domain.state import State
-from rt_notebook.domain.values import normal_form
 
 ENDORSEMENTS: Final[Columns] = {"seat": "text", "named": "text", "round": "int"}
 """One row per seat that a reply names in AGREE_WITH."""

@@ -26,6 +26,7 @@ from rt_notebook.analysis.result import Result
 from rt_notebook.analysis.sweep_budget import Purse
 from rt_notebook.analysis.sweep_plan import Plan, Planned, make_plan
 from rt_notebook.analysis.sweep_tables import debate_rows, debates_columns, stability_rows
+from rt_notebook.arguments import check_count
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec, Limits
@@ -33,7 +34,7 @@ from rt_notebook.domain.state import LIVE, RESUMABLE, State, fold, start_state
 from rt_notebook.engine.estimate import spec_warnings
 from rt_notebook.engine.job import Job, render_in_one_line
 from rt_notebook.engine.runner import runner
-from rt_notebook.errors import OptionError, RoundtableError, SeatError, UnknownDebateError, one_line
+from rt_notebook.errors import RoundtableError, SeatError, UnknownDebateError, one_line
 from rt_notebook.running import DebateRun, created_body, needs_person
 from rt_notebook.store import open_store
 from rt_notebook.store.log import Durability, Store
@@ -318,8 +319,7 @@ def sweep(
         StoreError: the store can't be opened.
         KeyboardInterrupt: it was interrupted; the same call goes on.
     """
-    if concurrency < 1:
-        raise OptionError(f"concurrency={concurrency}: at least 1 is needed", option="concurrency")
+    check_count("concurrency", concurrency)
     plan = make_plan(briefs, seats, repeats, vary, settings)
     made = Sweep(
         plan,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import permutations, product
 from typing import Any, Final, NamedTuple
 
+from rt_notebook.arguments import check_count
 from rt_notebook.config import load_config, resolve_chairman, resolve_seats
 from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.seat import Seat
@@ -119,8 +120,7 @@ def make_plan(
         SeatError: the seats don't fit.
         OptionError: a setting or something to vary is unknown.
     """
-    if repeats < 1:
-        raise OptionError(f"repeats={repeats}: at least 1 is needed", option="repeats")
+    check_count("repeats", repeats)
     config = load_config()
     given = {**config.review_defaults(), **settings}
     shared = {name: given.pop(name) for name in BRIEF_FIELDS if name in given}
@@ -178,7 +178,7 @@ def _rows(briefs: Any) -> list[Any]:
         return list(briefs.to_dicts())
     if hasattr(briefs, "to_dict"):
         return list(briefs.to_dict("records"))
-    return list(briefs)
+    return list(briefs) if isinstance(briefs, Iterable) else [briefs]
 
 
 def _brief(row: Any, shared: Mapping[str, Any]) -> tuple[Brief, str | None, dict[str, str]]:

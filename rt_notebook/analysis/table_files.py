@@ -2,9 +2,10 @@
 
 Parquet keeps types and texts as they are. CSV is what spreadsheets open, so its texts are made
 harmless: control and invisible characters go, and a text that a spreadsheet would compute (it
-begins with `=`, `+`, `-`, `@` or the like) gets an apostrophe in front; so does one that begins
-with an apostrophe, so that taking one away gives every text back. UTF-8, LF, every text in quotes;
-lists are JSON arrays, times ISO 8601, flags true or false, and what is missing is empty.
+begins with `=`, `+`, `-`, `@` or the like, in any width, white space aside) gets an apostrophe in
+front; so does one that begins with an apostrophe, so that taking one away gives every text back.
+UTF-8, LF, every text in quotes; lists are JSON arrays, times ISO 8601, flags true or false, and
+what is missing is empty.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -22,9 +24,8 @@ from rt_notebook.analysis.tables import Columns, Row
 from rt_notebook.domain.state import State
 from rt_notebook.rendering.plain import plain
 
-# The wide forms too: spreadsheets of East Asian locales compute them. A tab or line end in front is
-# skipped over by some.
-_COMPUTED: Final = tuple("=+-@'|%\t\r\n＝＋－＠")  # noqa: RUF001  (the wide forms are meant)
+# In any width: spreadsheets of East Asian locales compute the wide forms.
+_COMPUTED: Final = frozenset("=+-@'|%−")
 
 
 def table_files(state: State) -> dict[str, bytes]:
@@ -58,7 +59,9 @@ def csv_text(columns: Columns, rows: Iterable[Row]) -> str:
 def spreadsheet_text(text: str) -> str:
     """Return text as a CSV cell that no spreadsheet computes."""
     shown = plain(text)
-    return f"'{shown}" if shown.lstrip(" ").startswith(_COMPUTED) else shown
+    # Some skip white space, whatever its kind, before they look.
+    first = unicodedata.normalize("NFKC", shown.lstrip()[:1])
+    return f"'{shown}" if first in _COMPUTED else shown
 
 
 def _cell(kind: str, value: Any) -> Any:

@@ -11,13 +11,13 @@ from typing import Any, Final, Literal
 
 from rt_notebook.contract.text import without_empty
 from rt_notebook.domain.gate import Question, question_key
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.positions import Flip, at_round, canonical_key, flips
 from rt_notebook.domain.reply import OTHER, Reply
 from rt_notebook.domain.seat import vendor_of
 from rt_notebook.domain.snapshot import final_tally, tally_at
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import CLOSING_PURPOSES, Call, Turn
-from rt_notebook.domain.values import normal_form
 
 Kind = Literal["text", "int", "float", "flag", "list", "time"]
 Row = tuple[Any, ...]
@@ -282,11 +282,14 @@ def _reading(state: State, turn: Turn) -> Row:
 
 def _tokens(calls: Iterable[Call]) -> Row:
     """Return the sums of what is known over some tries, in the order of `_TOKENS`."""
-    used = [call.usage for call in calls]
-    if len(used) == 1:
-        only = used[0]
+    tries = list(calls)
+    if len(tries) == 1:
+        only = tries[0].usage
         return only.prompt_tokens, only.completion_tokens, only.cached_tokens, only.cost
-    return tuple(_total(getattr(usage, name) for usage in used) for name in _TOKENS)
+    *tokens, cost = (_total(getattr(call.usage, name) for call in tries) for name in _TOKENS)
+    unpriced = any(call.outcome == "finished" and call.usage.cost is None for call in tries)
+    # As a debate's tally has it: 0 would say that those without a price cost nothing.
+    return *tokens, cost or (None if unpriced else cost)
 
 
 def _total(values: Iterable[float | None]) -> float | None:

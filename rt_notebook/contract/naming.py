@@ -6,18 +6,13 @@ order.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from rt_notebook.domain.normal import LONGEST, normal_form
 from rt_notebook.domain.reply import NO_PICK, OTHER
 
-# CPython's NFKC is quadratic in runs of combining marks, so only short texts are normalised. The
-# domain's normal form has the same bound, but drags pydantic along.
-_NORMALISED: Final = 1_000
-# Unicode's Stream-Safe Text Format (UAX 15) allows no more marks in a row.
-_STACK: Final = 30
 # NFKC makes one character out of up to four (a base with three marks).
 _COMPOSED: Final = 4
 _TAIL: Final = 16
@@ -33,23 +28,6 @@ _NOBODY: Final = frozenset({"", "none", "empty", "n/a", "-"})
 _AROUND_NAMES: Final = " ()[]*_`.\"'“”‘’«»「」"
 
 
-def normal_form(text: str) -> str:
-    """Return `text` as labels are compared: NFKC, case folded, white space folded, trimmed."""
-    if not text.isascii() and len(text) <= _NORMALISED and not _is_stacked(text):
-        text = unicodedata.normalize("NFKC", text)
-    return " ".join(text.casefold().split())
-
-
-def _is_stacked(text: str) -> bool:
-    """Return whether more marks stand on one character than any writing has."""
-    run = 0
-    for character in text if len(text) > _STACK else "":
-        run = run + 1 if unicodedata.combining(character) else 0
-        if run > _STACK:
-            return True
-    return False
-
-
 class OptionNames:
     """The options of one brief, ready to be named; made once for each list of labels."""
 
@@ -58,7 +36,7 @@ class OptionNames:
     def __init__(self, labels: tuple[str, ...]) -> None:
         self.ids = tuple(f"opt-{number}" for number in range(1, len(labels) + 1))
         """`opt-1` ... in order."""
-        keys = [normal_form(label.replace("\ufeff", "")) for label in labels]
+        keys = [normal_form(label) for label in labels]
         self._by_id = dict(zip(self.ids, keys, strict=True))
         # Later entries win: the first of two equal labels, and an id over any label.
         self._exact = dict(zip(reversed(keys), reversed(self.ids), strict=True))
@@ -273,7 +251,7 @@ class SeatNames:
             return None
         found = self._known.get(entry.casefold())
         for shown in (entry, entry.strip(_AROUND_NAMES)) if found is None else ():
-            if len(shown) <= _NORMALISED and (found := self._known.get(normal_form(shown))):
+            if len(shown) <= LONGEST and (found := self._known.get(normal_form(shown))):
                 break
         return found
 

@@ -3,7 +3,8 @@
 No prompt holds a clock, a path or a random id. The stable part stands first and later parts are
 appended, so that providers' prompt caches hit. Whatever another seat or an attached table says is
 quoted between marker lines that carry a token made from the brief; token and markers are
-neutralised inside the quotes, so nothing can close its own.
+neutralised inside the quotes, so nothing can close its own. What a person or an agent says stands
+outside, all lines but its first indented, so that no line of it can pass for one of ours.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ PROMPTS_VERSION: Final = 1
 
 MAX_QUOTE: Final = 12_000
 """Characters of one reply that the others see; the log keeps all of it."""
+
+MAX_KEY: Final = 200
+"""Characters of a stance in the tally; the reply beside it holds all of it."""
 
 _SEAT: Final = "Seat "
 
@@ -204,9 +208,10 @@ class Prompts:
         """
         final = [self._quoted_reply(turn) for turn in state.final_replies().values()]
         parts = [self._brief, *self._notes(state.notes), *final]
-        lines = [f"- {key}: {self._names(names)}" for key, names in final_tally(state).items()]
-        tally = self._neutral("\n".join(lines) or "- none")
-        parts.append(f"Final positions, counted:\n{tally}")
+        tally = final_tally(state).items()
+        lines = [f"- {key[:MAX_KEY]}: {self._names(names)}" for key, names in tally]
+        # A stance of a seat's own is the seat's words.
+        parts.append(self._quote("final positions, counted", "\n".join(lines) or "- none"))
         parts.extend(self._participation(state))
         unanswered = state.open_questions()
         if unanswered:
@@ -226,9 +231,8 @@ class Prompts:
             ("Known", brief.known), ("Assumed", brief.assumed), ("Constraints", brief.constraints),
         ):  # fmt: skip
             if entries:
-                parts.append(
-                    f"{title}:\n" + "\n".join(f"- {self._neutral(entry)}" for entry in entries)
-                )
+                listed = "\n".join(f"- {self._apart(entry)}" for entry in entries)
+                parts.append(f"{title}:\n{listed}")
         if brief.reversibility:
             parts.append("Reversibility: " + self._neutral(brief.reversibility))
         if brief.deadline:
@@ -280,9 +284,9 @@ class Prompts:
     def _note(self, note: Note) -> str:
         who = "The person" if note.source == "person" else "Agent note"
         if note.question is None:
-            return f"{who} {_SAYS[note.mode]}: {self._neutral(note.text)}"
+            return f"{who} {_SAYS[note.mode]}: {self._apart(note.text)}"
         quoted = self._quote("question to the person", note.question)
-        return f"{quoted}\n{who} answers: {self._neutral(note.text)}"
+        return f"{quoted}\n{who} answers: {self._apart(note.text)}"
 
     def _unanswered(self, state: State) -> list[str]:
         questions = state.open_questions(before=state.round)
@@ -322,7 +326,8 @@ class Prompts:
         reply = turn.reply
         if reply is None:
             return ""
-        if reply.valid or reply.reasoning is not None:  # the raw text would show the reasoning
+        # What stands around the sections, reasoning with and without a tag, is for nobody.
+        if reply.valid or reply.reasoning is not None or reply.holds_sections:
             return render_reply(self._as_shown(reply), self._spec.brief.options)
         return clean(reply.raw)[0].strip()
 
@@ -344,7 +349,14 @@ class Prompts:
         return f"<<<{self.token} {what}>>>\n{self._neutral(text)}\n<<<{self.token} end>>>"
 
     def _neutral(self, text: str) -> str:
+        # Nearly no text holds one, and two plain searches say so ten times faster.
+        if "<<<" not in text and self.token not in text.lower():
+            return text
         return self._hostile.sub("[marker]", text)
+
+    def _apart(self, text: str) -> str:
+        """Return text that stands outside of quotes, so that no line of it passes for ours."""
+        return "\n  ".join(self._neutral(text).splitlines())
 
 
 def shown_names(spec: DebateSpec) -> dict[str, str]:

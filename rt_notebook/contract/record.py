@@ -12,9 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from rt_notebook.characters import escaped_json
 from rt_notebook.domain.events import EVENT_VERSION, Event, encode_body
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import RESUMABLE, State, start_state
+from rt_notebook.domain.stored import NEWER, spec_of
 from rt_notebook.errors import RoundtableError, StoreError, one_line
 
 MAX_RECORD: Final = 256 * 1024 * 1024
@@ -27,11 +29,6 @@ _OF_A_SEAT: Final = frozenset(
 )
 # What a record's seats must not bring along: where to send a key, and which one.
 _NOT_KEPT: Final = ("base_url", "api_key_env")
-# JSON lets these stand as they are, but a terminal obeys some and an editor hides others.
-_ACTING: Final = re.compile(
-    "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\U000e0000-\U000e0fff]"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ def record_line(event: Event) -> str:
     # By way of the log's own encoding, so that an event from memory gives the line of a stored one.
     data = {**event._asdict(), "body": json.loads(encode_body(event.body))}
     line = json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return _ACTING.sub(lambda found: json.dumps(found[0])[1:-1], line) + "\n"
+    return escaped_json(line) + "\n"
 
 
 class SeatOrder:
@@ -215,8 +212,12 @@ def _portable_seat(seat: Any) -> Any:
 
 def _folded(events: list[Event], torn: bool, name: str) -> Record:
     try:
-        spec = DebateSpec.model_validate(events[0].body.get("spec"))
+        spec = spec_of(events[0])
         state = start_state(events[0], spec)
+    except StoreError as exc:
+        if exc.facts.get("fault") == NEWER:
+            raise StoreError(f"record {name!r}: {exc}", path=name, fault=NEWER) from exc
+        raise _damaged(name, 1, one_line(str(exc.__cause__ or exc), 200)) from exc
     except (RoundtableError, ValueError, TypeError, KeyError, AttributeError) as exc:
         raise _damaged(name, 1, one_line(str(exc), 200)) from exc
     for number, event in enumerate(events[1:], 2):

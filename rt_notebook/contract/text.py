@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from rt_notebook.characters import IGNORABLE
+
 BOM: Final = "bom"
 ESCAPES: Final = "escapes"
 SURROGATES: Final = "surrogates"
@@ -20,9 +22,7 @@ _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\
 _NUMBER: Final = re.compile(r"[0-9]++[.)](?=\s|\Z)")
 _MARKS: Final = "-*•"
 _WHITE: Final = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
-_INVISIBLE: Final = (
-    "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff"
-)
+_BLANK: Final = re.compile(rf"(?:\s|{IGNORABLE.pattern})*+")
 # `none` in the scripts whose models write it by themselves.
 _NOTHING: Final = frozenset({"", "none", "n/a", "nothing", "无", "無", "なし", "없음"})
 _WRAPPING: Final = _WHITE + "*_`()[]\"'.,;:-–—"
@@ -64,9 +64,9 @@ def is_blank(text: str) -> bool:
 
     Such an answer is a failure of the call, not a reply.
     """
-    if not text.strip(_WHITE + _INVISIBLE):
-        return True
-    return "\x1b" in text and not clean(text)[0].strip(_WHITE + _INVISIBLE)
+    return _BLANK.fullmatch(text) is not None or (
+        "\x1b" in text and _BLANK.fullmatch(clean(text)[0]) is not None
+    )
 
 
 def marked(line: str) -> bool:

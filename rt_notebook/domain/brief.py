@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Final
 from pydantic import field_validator
 
 from rt_notebook.domain.kinds import MIN_OPTIONS as MIN_OPTIONS
-from rt_notebook.domain.values import Value, normal_form
+from rt_notebook.domain.normal import normal_form
+from rt_notebook.domain.values import Value
 from rt_notebook.errors import BriefError
 
 MAX_QUESTION: Final = 20_000

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rt_notebook.domain.events import Event
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.turn import Turn
-from rt_notebook.domain.values import normal_form
 
 MAX_HOLDS: Final = 3
 UNNAMED: Final = "an unnamed voice"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from rt_notebook.domain.values import normal_form
+from rt_notebook.domain.normal import normal_form
 
 
 class Position(NamedTuple):

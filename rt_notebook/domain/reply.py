@@ -57,6 +57,12 @@ class Reply:
     raw: str = ""
     """The whole text as it came."""
 
+    @property
+    def holds_sections(self) -> bool:
+        """True when something of its form could be read."""
+        points = self.disagree or self.new or self.assumptions
+        return bool(self.stance or points or self.agree_with or self.question)
+
     def unresolved(self) -> Reply:
         """Return it as it counts once its repair failed too: invalid, and without a stance key."""
         return replace(self, valid=False, stance_key=None)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import field_validator
 
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.seat import Seat
-from rt_notebook.domain.values import Value, normal_form
+from rt_notebook.domain.values import Value
 from rt_notebook.errors import OptionError
 
 MAX_SEARCHES: Final = 10

@@ -113,8 +113,8 @@ def scripted(steps: Iterable[str | Step]) -> Script:
     Raises:
         SeatError: an entry is neither a text nor a step.
     """
-    if isinstance(steps, (str, dict)):
-        raise SeatError("scripted() takes a list of steps")
+    if isinstance(steps, (str, dict)) or not isinstance(steps, Iterable):
+        raise SeatError(f"scripted() takes a list of steps: got {one_line(repr(steps), 80)}")
     return Script(as_step(step) for step in steps)
 
 
@@ -131,6 +131,8 @@ def as_step(step: object) -> Step:
         raise SeatError(f"a script's step is a text or one of {', '.join(_ACTIONS)}: got {shown}")
     _known(step, (*_ACTIONS, "message", *_SECONDS))
     checked = {key: value for key, value in step.items() if value is not None}
+    if not any(key in checked for key in _ACTIONS):
+        raise SeatError(f"a script's step says nothing: got {one_line(repr(step), 80)}")
     for key in _SECONDS:
         if key in checked:
             checked[key] = _seconds(key, checked[key])
@@ -161,7 +163,8 @@ def _said(fields: object) -> dict[str, Any]:
 
 
 def _texts(name: str, value: Any) -> list[str]:
-    texts = [value] if isinstance(value, str) else list(value or ())
+    given = () if value is None else [value] if isinstance(value, str) else value
+    texts = list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(text, str) for text in texts):
         raise SeatError(f"a script's {name} is a list of texts: got {one_line(repr(value), 80)}")
     return texts

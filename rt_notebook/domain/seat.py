@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import PrivateAttr, field_serializer, field_validator
 
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.script import Script, Step, as_step
-from rt_notebook.domain.values import Value, normal_form
+from rt_notebook.domain.values import Value
 from rt_notebook.errors import SeatError, one_line
 
 MOODS: Final = ("grill", "builder", "steelman", "contrarian", "rant")
@@ -128,6 +129,8 @@ class Seat(Value):
             raise SeatError(
                 f"seat name {name!r} holds {bad!r}; use letters, digits, spaces, '-', '_' or '.'"
             )
+        if not normal_form(name):
+            raise SeatError(f"seat name {name!a} can't be seen; choose one that can")
         if normal_form(name) in _RESERVED:
             raise SeatError(
                 f"seat name {name!r} is reserved: it means 'nobody' in a reply; choose another"

@@ -20,9 +20,10 @@ from rt_notebook.domain.kinds import (
     check_kind,
     with_defaults,
 )
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.research import Research, as_research
 from rt_notebook.domain.seat import Seat, check_seats
-from rt_notebook.domain.values import Value, normal_form
+from rt_notebook.domain.values import Value
 from rt_notebook.errors import OptionError, SeatError, nearest, one_line
 
 SPEC_VERSION: Final = 1
@@ -53,6 +54,12 @@ class Limits(Value):
     on_limit: Literal["verdict", "pause"] = "verdict"
     """What follows when the next round would break a limit."""
 
+    @property
+    def bounds_use(self) -> bool:
+        """True where calls, tokens or money are bounded."""
+        bounds = (self.max_calls, self.max_tokens, self.max_cost)
+        return bool(self.max_calls_per_vendor) or any(bound is not None for bound in bounds)
+
     @field_validator("max_calls", "max_tokens", "max_cost", "max_minutes")
     @classmethod
     def _above_zero(cls, value: float | None, info: Any) -> float | None:
@@ -69,6 +76,16 @@ class Limits(Value):
             if bound < 0:
                 raise OptionError(f"max_calls_per_vendor: {vendor}={bound}: a bound is 0 or more")
         return value
+
+
+def title_of(title: str | None, question: str) -> str:
+    """Return the own title, or `(Roundtable) - ` and the question up to 60 characters."""
+    if title:
+        return title
+    words = " ".join(question.split())
+    if len(words) > 60:
+        words = words[:61].rsplit(" ", 1)[0] if " " in words[:61] else words[:60]
+    return f"(Roundtable) - {words}"
 
 
 def changed_limits(old: Limits, given: object) -> Limits | None:
@@ -246,13 +263,8 @@ class DebateSpec(Value):
 
     @property
     def shown_title(self) -> str:
-        """The own title, or `(Roundtable) - ` and the question up to 60 characters."""
-        if self.title:
-            return self.title
-        words = " ".join(self.brief.question.split())
-        if len(words) > 60:
-            words = words[:61].rsplit(" ", 1)[0] if " " in words[:61] else words[:60]
-        return f"(Roundtable) - {words}"
+        """The title that people see; see `title_of`."""
+        return title_of(self.title, self.brief.question)
 
     def seat(self, name: str) -> Seat:
         """Return the seat of this name, without regard to case.

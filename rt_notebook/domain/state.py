@@ -12,12 +12,14 @@ from typing import Final
 
 from rt_notebook.domain.events import Event
 from rt_notebook.domain.folding import HANDLERS
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.seat import wire_ids
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state_fields import LIVE, NOT_STARTED, StateFields
-from rt_notebook.domain.values import normal_form
+from rt_notebook.domain.stored import spec_of
+from rt_notebook.errors import StoreError, one_line
 
-__all__ = ["LIVE", "NOT_STARTED", "RESUMABLE", "State", "fold", "start_state"]
+__all__ = ["LIVE", "NOT_STARTED", "RESUMABLE", "State", "apply_stored", "fold", "start_state"]
 
 RESUMABLE: Final = frozenset({"interrupted", "error", "paused"})
 """Statuses from which `resume` goes on."""
@@ -43,15 +45,34 @@ def fold(events: Iterable[Event]) -> State:
 
     Raises:
         ValueError: there is no event, or the first isn't `created`.
+        StoreError: a newer version wrote them, or they are damaged.
     """
     stream = iter(events)
     first = next(stream, None)
     if first is None or first.kind != "created":
         raise ValueError("a debate's first event is 'created'")
-    state = start_state(first, DebateSpec.model_validate(first.body["spec"]))
+    state = start_state(first, spec_of(first))
     for event in stream:
-        state.apply(event)
+        apply_stored(state, event)
     return state
+
+
+def apply_stored(state: State, event: Event) -> None:
+    """Take an event into account that was read, from a file in which anything may stand.
+
+    Raises:
+        StoreError: it can't follow from those before it.
+    """
+    try:
+        state.apply(event)
+    except Exception as exc:
+        raise StoreError(
+            f"debate {event.debate!r}: event {event.seq} ({one_line(event.kind, 40)}) doesn't "
+            "follow from those before it; a newer version wrote it, or it is damaged",
+            debate=event.debate,
+            seq=event.seq,
+            fault="damaged",
+        ) from exc
 
 
 def start_state(created: Event, spec: DebateSpec) -> State:

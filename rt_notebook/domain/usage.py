@@ -67,10 +67,21 @@ class Tally:
     """Reported tokens received."""
     cached_tokens: int = 0
     """Reported cached tokens."""
-    cost: float | None = None
+    known_cost: float | None = None
     """USD of the calls whose cost is known; None if none is."""
+    unpriced: int = 0
+    """Finished calls whose cost nobody knows."""
     estimated_tokens: int = 0
     """Tokens in and out, what `max_tokens` counts; characters/4 where a call reported none."""
+
+    @property
+    def cost(self) -> float | None:
+        """USD of the calls whose cost is known.
+
+        None if none is, and also where those that are known were free: a sum of 0 would say that
+        the others cost nothing.
+        """
+        return self.known_cost or (None if self.unpriced else self.known_cost)
 
     def add(self, usage: Usage, chars: int) -> None:
         """Add one finished call that moved `chars` characters in and out."""
@@ -78,7 +89,9 @@ class Tally:
         self.completion_tokens += usage.completion_tokens or 0
         self.cached_tokens += usage.cached_tokens or 0
         if usage.cost is not None:
-            self.cost = (self.cost or 0.0) + usage.cost
+            self.known_cost = (self.known_cost or 0.0) + usage.cost
+        else:
+            self.unpriced += 1
         if usage.prompt_tokens is None and usage.completion_tokens is None:
             self.estimated_tokens += chars // CHARS_PER_TOKEN
         else:

@@ -1,26 +1,12 @@
-"""What the other value modules share: the frozen base and the normal form of labels and names."""
+"""What the other value modules share: the frozen base."""
 
 from __future__ import annotations
 
-import unicodedata
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rt_notebook.errors import OptionError, RoundtableError, nearest, one_line
-
-_NORMALISED: Final = 1_000
-
-
-def normal_form(text: str) -> str:
-    """Return `text` as labels and names are compared.
-
-    NFKC, case folded, white space folded and trimmed. A text too long to be a label goes without
-    NFKC: CPython's is quadratic in runs of combining marks.
-    """
-    if len(text) > _NORMALISED:
-        return " ".join(text.casefold().split())
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 class Value(BaseModel):
@@ -43,6 +29,7 @@ class Value(BaseModel):
         where = ".".join(str(part) for part in first["loc"]) or cls.noun
         if first["type"] == "extra_forbidden":
             hint = nearest(where, cls.model_fields)
-            return cls.error(f"{cls.noun} has no field {where!r}{hint}", field=where)
+            message = f"{cls.noun} has no field {where!r}{hint}"
+            return cls.error(message, field=where, unknown=True)
         shown = one_line(repr(first.get("input")), 80)
         return cls.error(f"{cls.noun}: {where}={shown}: {first['msg']}", field=where)

@@ -36,14 +36,8 @@ def answer(
             a discussion isn't running, or the message is empty. `kept` holds the texts, and the
             message shows them.
     """
+    check_answers(answers, message)
     words = _words(message)
-    if not _is_texts(answers):
-        loose = {"message": words or _words(answers)}
-        raise UsageError(
-            "answer: answers is a dict of texts by question id, such as {'q1': '...'}"
-            f"{not_sent(loose)}",
-            kept=loose,
-        )
     given = {str(key): said for key, text in (answers or {}).items() if (said := _words(text))}
     kept = {"answers": given, "message": words or None}
     if state.discusses:
@@ -62,6 +56,22 @@ def answer(
     _bounded("the message", words, kept)
     body = {"round": gate.round, "answers": given, "message": words or None, "source": source}
     return [("gate_answered", body), ("gate_closed", {"round": gate.round, "why": "answered"})]
+
+
+def check_answers(answers: object, message: object) -> None:
+    """Check the form of what a person answers.
+
+    Raises:
+        UsageError: the answers are no dict of texts; `kept` holds the texts.
+    """
+    if _is_texts(answers):
+        return
+    loose = {"message": _words(message) or _words(answers)}
+    raise UsageError(
+        "answer: answers is a dict of texts by question id, such as {'q1': '...'}"
+        f"{not_sent(loose)}",
+        kept=loose,
+    )
 
 
 def hold(state: State, round: int | None, source: str, now: int) -> list[Body]:

@@ -207,7 +207,8 @@ class Debate:
             if self._fault is not None:
                 raise self._fault
             step = self._decide()
-            waits = isinstance(step, OpenGate) and self._ready is not None
+            # A gate without a window can't be answered, whoever sees it.
+            waits = isinstance(step, OpenGate) and step.window_s != 0 and self._ready is not None
             event = None if waits else event_of(step)
             if event is not None and isinstance(step, Conclude):
                 self._last_word = asyncio.ensure_future(self.post(event))

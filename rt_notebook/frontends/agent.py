@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from rt_notebook.characters import escaped_json
 from rt_notebook.errors import RoundtableError, one_line
 from rt_notebook.frontends.agent_arguments import read_line
 from rt_notebook.frontends.agent_errors import error_json
@@ -25,9 +25,6 @@ FAILED: Final = 1
 WRONG_LINE: Final = 2
 
 logger = logging.getLogger(__name__)
-
-# Line ends to some readers, sequences to terminals; JSON lets them stand as they are.
-_ACTING: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def main(words: Sequence[str], write: Callable[[str], object] | None = None) -> int:
@@ -48,8 +45,7 @@ def main(words: Sequence[str], write: Callable[[str], object] | None = None) -> 
 
 def json_line(data: object) -> str:
     """Return data as one line of JSON, without characters that act on readers or terminals."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return escaped_json(json.dumps(data, ensure_ascii=False, separators=(",", ":")))
 
 
 def _answer(words: Sequence[str]) -> tuple[dict[str, Any], int]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
+from rt_notebook.domain.snapshot import Status
 from rt_notebook.errors import OptionError, nearest, one_line
 from rt_notebook.frontends.agent_schema import (
     MAX_INPUT,
@@ -100,7 +101,7 @@ class ExtendArguments(IdArguments):
 class ListArguments(Input):
     """`list`."""
 
-    status: str | None = Field(default=None, description="only debates with this status")
+    status: Status | None = Field(default=None, description="only debates with this status")
     """Only those with this status."""
     limit: int = Field(default=50, ge=1, le=1000, description="at most so many")
     """At most so many."""

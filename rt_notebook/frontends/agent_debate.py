@@ -13,9 +13,9 @@ from typing import Any, Final
 from rt_notebook import session
 from rt_notebook.config import load_config, seat_table
 from rt_notebook.domain.kinds import DISCUSSION, REVIEW, Kind
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec, Limits
-from rt_notebook.domain.values import normal_form
 from rt_notebook.engine.estimate import Estimate, Range
 from rt_notebook.errors import BriefError, SeatError, one_line
 from rt_notebook.frontends.agent_schema import DebateInput, LimitsInput, ResearchInput, SeatInput

@@ -23,7 +23,8 @@ def kind_of(error: RoundtableError) -> str:
 
 def error_json(error: RoundtableError) -> dict[str, Any]:
     """Return an error as JSON-able data."""
-    message = one_line(str(error))
+    verb = error.facts.get("verb", "")
+    message = one_line(str(error).replace(f"%roundtable {verb}", f"{verb}") if verb else str(error))
     found: dict[str, Any] = {"kind": kind_of(error), "message": message}
     field = error.facts.get("field") or error.facts.get("option")
     if isinstance(field, str) and field:

@@ -10,7 +10,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -123,7 +123,12 @@ def program() -> list[str]:
 
 def watch_line(debate: str, store: str | None = None) -> str:
     """Return the command that shows a debate live in a terminal."""
-    return shlex.join([*program(), "watch", debate, *_store_words(store)])
+    return typed_line(store)("watch", debate)
+
+
+def typed_line(store: str | None = None) -> Callable[[str, str], str]:
+    """Return what writes a verb as a person types it in a shell."""
+    return lambda verb, debate: shlex.join([*program(), verb, debate, *_store_words(store)])
 
 
 def described(found: Snapshot, speech: Speech, store: str | None = None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
@@ -47,6 +47,9 @@ def debates(
         status: only those with this status.
         limit: at most so many; None: all.
         store: a path; None: the default store.
+
+    Raises:
+        OptionError: there is no such status, or the limit is no whole number above 0.
     """
     from rt_notebook.analysis.frames import debates_frame
 
@@ -147,7 +150,8 @@ def extend(
     """
     check_callback(on_event)
     place = find_place()
-    named = None if seats is None else tuple(seats)
+    one = isinstance(seats, str) or not isinstance(seats, Iterable)
+    named: Any = None if seats is None else (seats,) if one else tuple(seats)
     more = Extending(prompt, rounds, mode, observer_prompt, named)
     opening = session.Opening(store, attended=not place.headless_kernel)
     run = extend_run(id, more, opening, models=models)
@@ -183,6 +187,7 @@ def wait(
 
     Raises:
         UnknownDebateError: there is no such debate.
+        OptionError: `seconds` is no number.
         SeatError: the step isn't named.
     """
     if isinstance(what, str):

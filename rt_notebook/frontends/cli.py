@@ -122,7 +122,11 @@ def _looking(name: str) -> Callable[[list[str]], int]:
 
 
 def _doctor(words: list[str]) -> int:
-    read_words(find_command("doctor"), words)
+    found = read_words(find_command("doctor"), words)
+    if (damaged := found.flags.get("recover")) is not None:
+        from rt_notebook.frontends.doctor_recover import main as recover
+
+        return recover(damaged)
     from rt_notebook.frontends.doctor import main as doctor
 
     return doctor(words)
@@ -161,7 +165,10 @@ def _mcp_help() -> str:
 
 
 def _complain(error: RoundtableError) -> None:
-    print(f"rt-notebook: {one_line(str(error))}", file=sys.stderr)
+    # What names a verb to go on with names it as a notebook's cell takes it.
+    verb = error.facts.get("verb", "")
+    text = str(error).replace(f"%roundtable {verb}", f"rt-notebook {verb}") if verb else str(error)
+    print(f"rt-notebook: {one_line(text)}", file=sys.stderr)
 
 
 def _let_go_of_output() -> None:

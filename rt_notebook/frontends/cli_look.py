@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from rt_notebook import session
+from rt_notebook.arguments import STATUSES
 from rt_notebook.domain.state import LIVE
 from rt_notebook.errors import MissingExtraError, RunError, StoreError
 from rt_notebook.frontends.agent import json_line
 from rt_notebook.frontends.agent_arguments import IdArguments, ListArguments
 from rt_notebook.frontends.agent_debate import store_of
-from rt_notebook.frontends.agent_next import CommandLines
+from rt_notebook.frontends.agent_next import CommandLines, typed_line
 from rt_notebook.frontends.agent_verbs import Caller, call
 from rt_notebook.frontends.cli_words import CommandLineError, Words
 from rt_notebook.frontends.detach import log_of
@@ -40,6 +41,9 @@ def list_debates(words: Words) -> int:
     if not 1 <= limit <= 1000:
         raise CommandLineError(f"--limit takes a whole number from 1 to 1,000, got {limit}")
     status = words.flags.get("status")
+    if status is not None and status not in STATUSES:
+        shown = one_line(status, 40)
+        raise CommandLineError(f"--status takes one of {', '.join(STATUSES)}, got {shown!r}")
     if words.flags.get("json"):
         return _print_json("list", ListArguments(status=status, limit=limit), words)
     rows = session.rows(status, limit, store_of(words.flags.get("store")))
@@ -61,7 +65,10 @@ def show(words: Words) -> int:
     """Print a debate's report and return the exit status."""
     if words.flags.get("json"):
         return _print_json("show", IdArguments(id=words.given[0]), words)
-    print(session.load(words.given[0], store_of(words.flags.get("store"))))
+    store = words.flags.get("store")
+    result = session.load(words.given[0], store_of(store))
+    result.typed = typed_line(store)
+    print(result)
     return 0
 
 

@@ -15,7 +15,7 @@ from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.extending import Extending, extend_run
 from rt_notebook.frontends.agent import json_line
 from rt_notebook.frontends.agent_debate import opening_of, spec_of, store_of
-from rt_notebook.frontends.agent_next import CommandLines, described
+from rt_notebook.frontends.agent_next import CommandLines, described, typed_line
 from rt_notebook.frontends.agent_verbs import shown
 from rt_notebook.frontends.cell_debate import confirmation
 from rt_notebook.frontends.cli_debate import Asked, RunLine, read_debate, read_run
@@ -111,7 +111,9 @@ def watch(words: Words) -> int:
     except KeyboardInterrupt:
         view.finish(_Left(watched.id))
         return INTERRUPTED
-    view.finish(session.load(watched.id, store))
+    result = session.load(watched.id, store)
+    result.typed = typed_line(said)
+    view.finish(result)
     _say_after(found, said)
     return status_of(found)
 
@@ -151,7 +153,11 @@ def _drive(
     """Run a debate to its end and return the exit status."""
     _listen_to_signals()
     cell = DebateCell(
-        debate, place, make_view=lambda post: view_for(debate, place, json=json), confirm=confirm
+        debate,
+        place,
+        make_view=lambda post: view_for(debate, place, json=json),
+        confirm=confirm,
+        typed=typed_line(store),
     )
     interrupted = False
     try:
@@ -174,7 +180,7 @@ def _drive(
 def _say_before(asked: Asked, line: RunLine, debate: DebateRun, store: str | None) -> None:
     notes = [*asked.notes]
     for twin in session.interrupted_twins(debate.fold.spec, store_of(store))[:1]:
-        go_on = _resume_line(twin.id, store, CommandLines(store))
+        go_on = typed_line(store)("resume", twin.id)
         notes.append(
             f"a debate of the same brief is {twin.status}: `{go_on}` "
             "goes on with it; this starts a new one"
@@ -187,14 +193,9 @@ def _say_before(asked: Asked, line: RunLine, debate: DebateRun, store: str | Non
 
 def _say_after(found: Snapshot, store: str | None) -> None:
     if found.next_action.type == "resume":
-        line = _resume_line(found.id, store, CommandLines(store))
+        line = typed_line(store)("resume", found.id)
         text = f"the debate is {found.status}, what is finished is kept; `{line}` goes on"
         print(f"rt-notebook: {text}", file=sys.stderr)
-
-
-def _resume_line(debate: str, store: str | None, speech: CommandLines) -> str:
-    # The person's command, not the agent's.
-    return speech.verb("resume", debate).replace(" agent resume --id ", " resume ", 1)
 
 
 def _interrupt_self() -> None:

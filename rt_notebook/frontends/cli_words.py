@@ -107,9 +107,9 @@ COMMANDS: Final = {
         ),
         Command(
             "doctor",
-            "[--live]",
-            "What is installed and ready here, and what to do next.",
-            {"live": "flag"},
+            "[--live | --recover FILE]",
+            "What is ready here, and what to do next; or recover a store that was set aside.",
+            {"live": "flag", "recover": "text"},
         ),
         Command(
             "delete",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -25,6 +26,7 @@ from rt_notebook.providers.consents import Consents
 from rt_notebook.providers.plug_ins import plug_in_names
 from rt_notebook.providers.prices import listed_models
 from rt_notebook.store import store_path
+from rt_notebook.store.aside import SetAside, stores_set_aside
 from rt_notebook.store.file_systems import network_file_system
 
 _PACKAGES: Final = (
@@ -95,6 +97,7 @@ def store_findings(config: Config) -> Iterator[Finding]:
     step = "free some space: a full disk interrupts debates" if free < _LOW_SPACE else ""
     yield Finding("Store", "free space", PROBLEM if step else OK, _megabytes(free), step)
     yield _size(path)
+    yield from map(_set_aside, stores_set_aside(path))
 
 
 def api_findings() -> Iterator[Finding]:
@@ -159,8 +162,7 @@ def _package(name: str, installed: str) -> Finding:
 
 def _command(name: str, found: Readiness) -> Finding:
     if found.program is None:
-        step = found.next_step if "/" in found.next_step else ""
-        return Finding("Providers", f"cli:{name}", MISSING, "not on PATH", step)
+        return Finding("Providers", f"cli:{name}", MISSING, "not on PATH", found.next_step)
     told = f"{found.version or 'version unknown'}, {found.detail} ({found.program})"
     state = {True: OK, False: MISSING, None: UNKNOWN}[found.ready]
     return Finding("Providers", f"cli:{name}", state, told, found.next_step)
@@ -186,6 +188,16 @@ def _size(path: Path) -> Finding:
         return Finding("Store", "size", PROBLEM, one_line(str(exc), 600))
     newest = f", newest debate: {last[0].id}" if last else ", no debate yet"
     return Finding("Store", "size", OK, _megabytes(size) + newest)
+
+
+def _set_aside(found: SetAside) -> Finding:
+    given = shlex.quote(str(found.path))
+    step = (
+        f"`rt-notebook doctor --recover {given}` puts what is readable into the store; `list` and "
+        f"`show` with `--store {given}` look at it"
+    )
+    detail = f"{found.path}, {_megabytes(found.bytes)}: it was damaged"
+    return Finding("Store", "set aside", OK, detail, step)
 
 
 def _first_folder(path: Path) -> Path:

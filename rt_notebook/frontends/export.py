@@ -32,6 +32,7 @@ from rt_notebook.frontends.export_files import place_files
 from rt_notebook.rendering.decision_record import decision_record, record_title
 from rt_notebook.rendering.full_transcript import full_transcript
 from rt_notebook.rendering.page import report_page
+from rt_notebook.store.paths import path_text
 from rt_notebook.store.record import record_text
 
 _SLUG_LIMIT: Final = 60
@@ -106,7 +107,7 @@ def _utf8(text: str) -> bytes:
 
 
 def _as_path(folder: str | os.PathLike[str]) -> Path:
-    text = os.fspath(folder)
+    text = path_text("path", folder)
     if not text or "\0" in text:
         raise OptionError(
             f"export: {one_line(text, 80)!r} is no folder's path; name one, such as docs/adr",

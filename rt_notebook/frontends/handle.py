@@ -8,6 +8,7 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from rt_notebook.analysis.result import Result
+from rt_notebook.arguments import check_seconds
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.engine.job import Job
 from rt_notebook.running import DebateRun
@@ -43,8 +44,11 @@ class Handle:
 
         Raises:
             TimeoutError: it hasn't ended by then.
+            OptionError: `timeout` is no number.
             StoreError: the event log can't be written.
         """
+        if timeout is not None:
+            check_seconds(timeout)
         with contextlib.suppress(CancelledError):  # interrupted: what is finished is the result
             self._job.result(timeout)
         return self._run.result()

@@ -64,6 +64,7 @@ class DebateCell:
         shown: displays the result in the running cell, where no view does; None: nothing is.
         captured: whether the running cell's output is captured, so that the view, which stands on
             the page, isn't where the result belongs.
+        typed: writes a verb as it is typed here; None: as the line magic.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class DebateCell:
         variable: str | None = None,
         shown: Callable[[Result], None] | None = None,
         captured: Callable[[], bool] = lambda: False,
+        typed: Callable[[str, str], str] | None = None,
     ) -> None:
         self.run = run
         self.background = background
@@ -92,6 +94,7 @@ class DebateCell:
         self._variable = variable
         self._shown = shown
         self._captured = captured
+        self._typed = typed
 
     def start_view(self, job: Job[Any]) -> None:
         """Show the view; in the background leave a handle in the variable. Main thread."""
@@ -129,7 +132,8 @@ class DebateCell:
             if self.view is not None:
                 self.view.finish(NotStarted())
             return
-        self.result = result = self.run.result(self._variable)
+        self.result = result = self.run.result(self._variable, cut=not job.done())
+        result.typed = self._typed
         if self._assign is not None and not self.background:
             self._assign(result)
         if self.view is not None:

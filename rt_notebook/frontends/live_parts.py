@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.gate import Gate, Question
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.positions import canonical_key
 from rt_notebook.domain.snapshot import final_tally
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import REPAIR, Call, Turn
-from rt_notebook.domain.values import normal_form
 from rt_notebook.rendering.facts import SCRIPTED_HELP, SCRIPTED_TITLE
 from rt_notebook.rendering.palette import seat_colors, stance_color, text_on
 from rt_notebook.rendering.plain import clip, one_line, plain

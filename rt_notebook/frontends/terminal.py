@@ -195,6 +195,7 @@ class TerminalView:
                 variable=result.variable,
                 notes=result.warnings,
                 width=self._screen.width,
+                typed=result.typed,
             )
         await self._screen.write(text + "\n")
         if self._dialogues.cut:  # or the rest of a sentence is typed into a shell

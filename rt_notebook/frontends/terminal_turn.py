@@ -13,9 +13,9 @@ from typing import Final
 from rich.text import Text
 
 from rt_notebook.contract.render import render_reply
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.reply import OTHER, PASS, Reply
 from rt_notebook.domain.snapshot import TurnPart
-from rt_notebook.domain.values import normal_form
 from rt_notebook.frontends.control import Control
 from rt_notebook.frontends.gate_words import turn_heading
 from rt_notebook.frontends.terminal_dialogues import BACK, Dialogue

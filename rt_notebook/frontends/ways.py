@@ -48,6 +48,10 @@ class LocalJob:
         """Run `fn(*args)`."""
         fn(*args)
 
+    def done(self) -> bool:
+        """Return True: the view is finished only behind the debate's end."""
+        return True
+
 
 def run_blocking(cell: DebateCell, place: Place) -> Result:
     """Run a debate on the runner's loop and block until it ends."""

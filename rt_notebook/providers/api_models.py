@@ -19,6 +19,7 @@ from pydantic_ai.settings import ModelSettings
 from rt_notebook.errors import SeatError, one_line
 from rt_notebook.providers.api_doors import COMPATIBLE, Door
 from rt_notebook.providers.base import Call
+from rt_notebook.providers.prices import UNLISTED
 from rt_notebook.providers.redaction import redact
 
 SLACK_S: Final = 60.0
@@ -104,6 +105,10 @@ def settings_of(call: Call, model: Model, door: Door) -> ModelSettings:
     ):
         if (value := call.settings.get(ours)) is not None:
             settings[theirs] = value
+    if door.vendor in UNLISTED and "max_tokens" in settings:
+        # Servers of somebody's own know OpenAI's older name for it; Ollama and llama.cpp's Python
+        # server pass over the newer one without a word, and then nothing ends a babbling model.
+        settings["extra_body"] = {"max_tokens": settings.pop("max_tokens")}
     if door.vendor in _STORING and not call.tools:  # a tool's round refers to what was kept
         settings["openai_store"] = False
     for name in ("max_retries", "timeout"):

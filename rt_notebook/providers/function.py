@@ -138,9 +138,11 @@ def _unbounded(
 def _step(work: Coroutine[Any, Any, Any], error: BaseException | None) -> Any:
     try:
         return work.send(None) if error is None else work.throw(error)
-    except (Exception, asyncio.CancelledError, GeneratorExit):
+    except (Exception, asyncio.CancelledError):
         raise
     except BaseException as exc:  # on the loop, SystemExit would end the thread of every debate
+        if isinstance(exc, GeneratorExit) and isinstance(error, GeneratorExit):
+            raise  # it is closed, and says so
         if isinstance(exc, KeyboardInterrupt) and _is_main_thread():
             raise  # a real Ctrl-C
         raise RuntimeError(f"{type(exc).__name__}: {exc}") from exc

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Final
 
+from rt_notebook.contract.fences import unwrapped
 from rt_notebook.contract.text import is_blank
 from rt_notebook.domain.usage import Usage
 from rt_notebook.errors import CallError, one_line
@@ -30,6 +31,9 @@ BACKOFF_CAP_S: Final = 30.0
 
 MINUTE_S: Final = 60.0
 """Seconds that a bound of calls per minute looks back."""
+
+# Characters of an answer that may be nothing but a code fence.
+_BARE_FENCE: Final = 200
 
 # Timers fire up to a clock's tick early.
 _TICK_S: Final = 0.001
@@ -276,9 +280,14 @@ def _checked(completion: Completion) -> Completion:
             kind="output_limit",
             partial=text,
         )
-    if is_blank(text):
+    if _says_nothing(text):
         raise CallError("the answer is empty", kind="empty", partial=text)
     return completion if completion.is_plain else _with_clean_facts(completion)
+
+
+def _says_nothing(text: str) -> bool:
+    """Return whether an answer is blank, or a fence around nothing."""
+    return is_blank(text) or (len(text) < _BARE_FENCE and is_blank(unwrapped(text)[0]))
 
 
 def _with_clean_facts(completion: Completion) -> Completion:

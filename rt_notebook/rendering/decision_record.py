@@ -13,14 +13,14 @@ from urllib.parse import quote
 
 from rt_notebook.contract.text import without_empty
 from rt_notebook.domain.gate import question_key
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.positions import canonical_key
 from rt_notebook.domain.reply import NO_PICK
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.state import LIVE, State
-from rt_notebook.domain.values import normal_form
 from rt_notebook.rendering import facts
 from rt_notebook.rendering.markup import markdown_escape as esc
-from rt_notebook.rendering.markup import markdown_quote
+from rt_notebook.rendering.markup import markdown_points, markdown_quote
 from rt_notebook.rendering.plain import one_line
 from rt_notebook.rendering.sources import TITLE, source_lines
 from rt_notebook.rendering.wording import joined, money
@@ -238,7 +238,7 @@ def _dissent(state: State) -> list[str]:
     verdict = state.verdict
     if state.verdict_status != "ready" or verdict is None:
         return ["Not judged; the seats' stances stand below."]
-    return [markdown_quote(verdict.dissent)] if verdict.dissent else ["None was recorded."]
+    return [markdown_points(verdict.dissent)] if verdict.dissent else ["None was recorded."]
 
 
 def _kill_criteria(state: State) -> list[str]:

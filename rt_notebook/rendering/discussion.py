@@ -15,6 +15,7 @@ from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import Turn
 from rt_notebook.rendering import facts
 from rt_notebook.rendering.plain import clip, one_line, plain
+from rt_notebook.rendering.wording import Typed
 
 CONCLUDED: Final = "━━━ Roundtable Concluded ━━━"
 """The first line of a discussion that is over."""
@@ -79,17 +80,24 @@ def note_heading(note: Note) -> str:
     return f"{who} (Round {note.round})" if note.round else who
 
 
-def discussion_text(state: State, *, variable: str | None = None, notes: Sequence[str] = ()) -> str:
+def discussion_text(
+    state: State,
+    *,
+    variable: str | None = None,
+    notes: Sequence[str] = (),
+    typed: Typed | None = None,
+) -> str:
     """Return a discussion as plain text, safe to print.
 
     Args:
         state: the fold, finished or not.
         variable: the notebook variable that holds the result.
         notes: warnings to list.
+        typed: writes a verb as it is typed where this is shown; None: as the line magic.
     """
     parts = [_head(state), *_facts(state)]
     parts += [_entry(entry) for entry in spoken(state)]
-    parts += [*_summary(state), *_tail(state, variable, notes)]
+    parts += [*_summary(state), *_tail(state, variable, notes, typed)]
     return "\n\n".join(parts)
 
 
@@ -133,8 +141,10 @@ def _summary(state: State) -> list[str]:
     return [f"── Summary, by {by} ──\n{_shown(state.verdict.recommendation)}"]
 
 
-def _tail(state: State, variable: str | None, notes: Sequence[str]) -> list[str]:
-    step = facts.next_step(state)
+def _tail(
+    state: State, variable: str | None, notes: Sequence[str], typed: Typed | None
+) -> list[str]:
+    step = facts.next_step(state, typed)
     found = [f"{step[0]}  {step[1]}"] if step is not None else []
     if notes:
         found.append("Warnings:\n" + "\n".join(f"- {one_line(note, 2_000)}" for note in notes))

@@ -19,7 +19,7 @@ from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import CLOSING_PURPOSES, Turn
 from rt_notebook.domain.usage import Tally
-from rt_notebook.rendering.wording import duration, money, plural, round_name
+from rt_notebook.rendering.wording import Typed, duration, line_magic, money, plural, round_name
 
 SCRIPTED: Final = "scripted"
 SCRIPTED_TITLE: Final = "No model was asked: every seat is scripted"
@@ -189,18 +189,24 @@ def verdict_failure(state: State) -> str:
     return f"The verdict failed: {why}. {answered} of {seats} took a stance."
 
 
-def next_step(state: State) -> tuple[str, str] | None:
-    """Return the command that goes on from here, and what it does; None when all is done."""
+def next_step(state: State, typed: Typed | None = None) -> tuple[str, str] | None:
+    """Return the command that goes on from here, and what it does; None when all is done.
+
+    Args:
+        state: the fold.
+        typed: writes a verb as it is typed where this is shown; None: as the line magic.
+    """
+    typed = typed or line_magic
     if state.status in ("interrupted", "error", "paused"):
         kept = sum(call.text is not None for call in state.calls.values())
         limit = ", with a higher limit" if state.status == "paused" else ""
         return (
-            f"%roundtable resume {state.id}",
+            typed("resume", state.id),
             f"goes on where it ended{limit}; {plural(kept, 'finished call')} kept",
         )
     if state.status == "stopped" or (state.status == "done" and state.verdict_status == "failed"):
         who = state.spec.closing_name
-        return f"%roundtable verdict {state.id}", f"asks the {who}, from the saved replies"
+        return typed("verdict", state.id), f"asks the {who}, from the saved replies"
     return None
 
 

@@ -10,7 +10,7 @@ from rt_notebook.domain.turn import Turn
 from rt_notebook.rendering import facts
 from rt_notebook.rendering.discussion import note_heading, spoken
 from rt_notebook.rendering.markup import markdown_escape as esc
-from rt_notebook.rendering.markup import markdown_quote
+from rt_notebook.rendering.markup import markdown_points, markdown_quote
 from rt_notebook.rendering.sources import source_lines
 from rt_notebook.rendering.wording import joined, round_name
 
@@ -109,7 +109,7 @@ def _verdict(state: State) -> list[str]:
         "#### Verdict",
         f"**{esc(facts.pick_label(state))}**, by {esc(facts.chairman_of(state))}",
         markdown_quote(verdict.rationale) if verdict.rationale else "",
-        *(["Dissent:", markdown_quote(verdict.dissent)] if verdict.dissent else []),
+        *(["Dissent:", markdown_points(verdict.dissent)] if verdict.dissent else []),
         *_list("Kill criteria", verdict.kill_criteria, level=""),
         *_list("Open questions", verdict.open_questions, level=""),
     ]

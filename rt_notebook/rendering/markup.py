@@ -21,6 +21,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
+from rt_notebook.contract.text import bullets, marked
 from rt_notebook.rendering.plain import SHOWN_LIMIT, clip, one_line, plain
 
 INLINE_TAGS: Final = frozenset(["a", "br", "code", "em", "s", "span", "strong"])
@@ -93,6 +94,14 @@ def markdown_quote(text: str, limit: int = SHOWN_LIMIT) -> str:
     if left_out:
         lines.append(f"({left_out:,} more characters are not shown)")
     return "\n".join(f"> {line}  " if line else ">" for line in lines)
+
+
+def markdown_points(text: str) -> str:
+    """Return text as a Markdown list where each of its lines is a bullet, else as a block quote."""
+    lines = [line.strip() for line in plain(text[:SHOWN_LIMIT]).split("\n")]
+    if len(text) > SHOWN_LIMIT or not all(marked(line) for line in lines if line):
+        return markdown_quote(text)
+    return "\n".join(f"- {_escaped(point)}" for point in bullets(lines))
 
 
 # JupyterLab typesets `\$20 to \$35` as well, and puts formulas where `@@0@@` stands: a dollar or
@@ -177,7 +186,8 @@ class _Renderer(RendererHTML):
     """Headings as bold paragraphs, text without mathematics, links with their target in sight."""
 
     def text(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
-        return _defuse(html.escape(tokens[idx].content))
+        # Once more, as an entity can have become anything.
+        return _defuse(html.escape(plain(tokens[idx].content)))
 
     def code_inline(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
         return f"<code>{_defuse(html.escape(tokens[idx].content))}</code>"

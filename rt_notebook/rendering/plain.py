@@ -1,4 +1,4 @@
-"""Text from outside made harmless as characters: no terminal control, no hidden or reordering ones.
+"""Harmless text as it is shown: on one line, cut, padded, wrapped by a terminal's columns.
 
 Everything that is shown goes through `plain` first, whatever it becomes next (HTML, Markdown, a
 terminal's lines). Knows no markup. Every function is linear in the text's length.
@@ -6,59 +6,13 @@ terminal's lines). Knows no markup. Every function is linear in the text's lengt
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import Final
 
+from rt_notebook.characters import plain as plain
+
 SHOWN_LIMIT: Final = 20_000
 """Characters of one text that are shown; the rest is named, and stays in the frames."""
-
-# CSI; then OSC, DCS, SOS, PM and APC up to their terminator, on one line; then ESC with
-# intermediates. Both the 7-bit and the C1 forms. Repeats are possessive and stop where the next
-# sequence could begin, so a megabyte of any of these stays linear.
-_ESCAPES: Final = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\n\x07\x1b\x90-\x9f]*+(?:\x07|\x1b\\|\x9c)"
-    r"|\x1b[ -/]++[0-~]"
-)
-_BREAKS: Final = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-# What nobody sees but a program does: soft hyphens, zero widths, fillers, tags, private selectors.
-_INVISIBLE: Final = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u2065"
-    "\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
-)
-# Joiners shape Persian, Indic scripts and emoji; beside ASCII, or in a row, they only hide.
-_JOINERS: Final = re.compile(
-    r"(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?=[\u200c\u200d\x00-\x7f]|\Z)"
-)
-_REORDERING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
-# More than four marks on one character climb over the lines around it.
-_STACKED: Final = re.compile(
-    r"(?<=[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})"
-    r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
-)
-
-
-def plain(text: str) -> str:
-    """Return `text` with nothing in it that acts: safe to print, and the first step to any markup.
-
-    Terminal sequences, control and invisible characters go, other line ends become LF, a character
-    that reorders what follows (bidi override, embedding, isolate) is shown as `[U+202E]`, half a
-    surrogate pair becomes U+FFFD, a tab four spaces.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    if not text.isascii():
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    text = _ESCAPES.sub("", text)
-    text = _CONTROLS.sub("", _BREAKS.sub("\n", text).replace("\t", "    "))
-    if text.isascii():
-        return text
-    text = _INVISIBLE.sub("", text)
-    text = _JOINERS.sub("", text)
-    text = _REORDERING.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
-    return _STACKED.sub("", text)
 
 
 def one_line(text: str, limit: int = 500) -> str:

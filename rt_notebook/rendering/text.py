@@ -10,7 +10,7 @@ from rt_notebook.rendering import facts
 from rt_notebook.rendering.discussion import discussion_text
 from rt_notebook.rendering.plain import cells, clip, cut_cells, one_line, pad, plain, wrap
 from rt_notebook.rendering.sources import source_lines
-from rt_notebook.rendering.wording import joined
+from rt_notebook.rendering.wording import Typed, joined
 
 WIDTH: Final = 88
 """Columns of the text report."""
@@ -20,7 +20,12 @@ _TEXT_LIMIT: Final = 4_000
 
 
 def report_text(
-    state: State, *, variable: str | None = None, notes: Sequence[str] = (), width: int = WIDTH
+    state: State,
+    *,
+    variable: str | None = None,
+    notes: Sequence[str] = (),
+    width: int = WIDTH,
+    typed: Typed | None = None,
 ) -> str:
     """Return the debate as plain text of at most `width` columns, safe to print.
 
@@ -29,13 +34,14 @@ def report_text(
         variable: the notebook variable that holds the result.
         notes: warnings to list.
         width: columns, at least 40.
+        typed: writes a verb as it is typed where this is shown; None: as the line magic.
     """
     if state.discusses:
-        return discussion_text(state, variable=variable, notes=notes)
+        return discussion_text(state, variable=variable, notes=notes, typed=typed)
     width = max(40, width)
     failed = (f"{seat} in {when}: {why}" for seat, when, why in facts.failure_lines(state))
     lines = [
-        *_header(state, width),
+        *_header(state, width, typed),
         *_verdict(state, width),
         *_tally(state, width),
         *_stances(state, width),
@@ -62,7 +68,7 @@ def summary_line(state: State, width: int = WIDTH) -> str:
     return line if cells(line) <= width else cut_cells(line, width - 1) + "…"
 
 
-def _header(state: State, width: int) -> list[str]:
+def _header(state: State, width: int, typed: Typed | None) -> list[str]:
     lines = []
     if facts.all_scripted(state.spec):
         lines += wrap(f"{facts.SCRIPTED_TITLE}. {facts.SCRIPTED_HELP}", width, "! ")
@@ -75,7 +81,7 @@ def _header(state: State, width: int) -> list[str]:
         lines += wrap(
             one_line(f"{letter}{seat.name} ({facts.seat_traits(seat)})"), width, "    ", _INDENT
         )
-    step = facts.next_step(state)
+    step = facts.next_step(state, typed)
     return lines if step is None else [*lines, *wrap(f"{step[0]}  {step[1]}", width, _INDENT, "")]
 
 

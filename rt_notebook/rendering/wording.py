@@ -1,8 +1,16 @@
-"""Numbers, times and lists in words; knows nothing of debates."""
+"""Numbers, times, lists and verbs in words; knows nothing of debates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+
+Typed = Callable[[str, str], str]
+"""Writes a verb and a debate's id as they are typed where a text is shown."""
+
+
+def line_magic(verb: str, debate: str) -> str:
+    """Return a verb as a notebook's cell takes it."""
+    return f"%roundtable {verb} {debate}"
 
 
 def round_name(number: int) -> str:

@@ -81,7 +81,10 @@ _SECOND: Final = (
     "CREATE INDEX commands_waiting ON commands (number) WHERE taken = 0",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND)
+# The holder's steady clock at its last sign of life: on its own host, the time of day may be set.
+_THIRD: Final = ("ALTER TABLE leases ADD COLUMN ticks INTEGER NOT NULL DEFAULT 0",)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD)
 """Statements by version, from 1."""
 
 VERSION: Final = len(MIGRATIONS)

@@ -23,6 +23,7 @@ from rt_notebook.domain.events import Event, encode_body
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.errors import OptionError, StoreError, one_line
 from rt_notebook.providers.redaction import HIDDEN, redact
+from rt_notebook.store.paths import path_text
 
 SUFFIX: Final = ".jsonl"
 """What tells a record's path from a debate's id."""
@@ -71,17 +72,33 @@ def record_path(given: str | os.PathLike[str]) -> Path:
     Raises:
         OptionError: it can't be one.
     """
-    text = os.fspath(given)
+    text = path_text("record", given)
     if not text.strip() or "\0" in text:
         raise OptionError(
             f"record={one_line(text, 80)!r} is no file's path; name one, such as "
             "record='reviews/payments.jsonl'",
             option="record",
         )
-    path = Path(os.path.abspath(os.path.expanduser(text)))
-    if path.is_dir():
-        raise OptionError(f"record={text!r} is a folder; name a file in it", option="record")
+    try:
+        os.fsencode(text)
+        path = Path(os.path.abspath(os.path.expanduser(text)))
+        wrong = _wrong_with(path)
+    except (OSError, ValueError) as exc:  # too long, or no characters of a file's name
+        why = getattr(exc, "strerror", None) or "no file can have that name"
+        wrong = f"can't be a file: {why}; name another"
+    if wrong:
+        raise OptionError(f"record={one_line(text, 80)!r} {wrong}", option="record")
     return path
+
+
+def _wrong_with(path: Path) -> str:
+    """Return why a record can't be at a path; empty: it can."""
+    if path.is_dir():
+        return "is a folder; name a file in it"
+    # Who made the link would say where a new file is written, and a link comes with a clone.
+    if path.is_symlink() and not path.exists():
+        return "is a link to a file that isn't there; make that file, or name another"
+    return ""
 
 
 def load_record(path: Path, name: str) -> Record:

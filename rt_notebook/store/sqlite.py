@@ -16,6 +16,7 @@ from contextvars import copy_context
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
+from weakref import WeakSet
 
 from rt_notebook.domain.events import Event, decode_event, encode_body
 from rt_notebook.domain.state import LIVE, RESUMABLE
@@ -26,7 +27,6 @@ from rt_notebook.store.log import Answer, DebateRow, Durability, Lease, Take
 from rt_notebook.store.paths import store_path
 from rt_notebook.store.projection import INTERRUPTED, changes_of
 from rt_notebook.store.sqlite_database import Connect, Database, connect
-from rt_notebook.store.sqlite_faults import explained
 from rt_notebook.store.sqlite_inbox import SqliteWatch
 from rt_notebook.store.sqlite_writer import Append, Hold, Version, Writer
 
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 _ROW: Final = (
     "SELECT d.id, d.kind, d.title, d.status, d.stop_reason, d.pick, d.seats, d.created_at, "
     "d.updated_at, d.revision, d.brief, d.number, "
-    "l.claim, l.pid, l.host, l.boot, l.started, l.beat "
+    "l.claim, l.pid, l.host, l.boot, l.started, l.beat, l.ticks "
     "FROM debates d LEFT JOIN leases l ON l.debate = d.number "
 )
 _NEWEST: Final = " ORDER BY d.number DESC"
@@ -69,6 +69,7 @@ class SqliteStore:
         self.database = Database(path, opener)
         """The file and its connections."""
         self._writers: dict[asyncio.AbstractEventLoop, Writer] = {}
+        self._logs: WeakSet[SqliteLog] = WeakSet()
         self._lock = threading.Lock()
 
     @property
@@ -81,16 +82,39 @@ class SqliteStore:
         """The file's path."""
         return self.database.place
 
+    @property
+    def usable(self) -> bool:
+        """False where it has to be opened anew.
+
+        It was closed or taken away, or it is damaged and no debate of this process is under way.
+        """
+        if not self.database.usable:
+            return False
+        if not self.database.damaged:
+            return True
+        with self._lock:
+            logs = list(self._logs)
+        return any(log.hold is not None and not log.gone for log in logs)
+
     def log(self, debate: str, durability: Durability = "process") -> SqliteLog:
         """Return the log of a debate, new or not; nothing is read or written yet."""
-        return SqliteLog(self, debate, durability)
+        log = SqliteLog(self, debate, durability)
+        with self._lock:
+            self._logs.add(log)
+        return log
 
     def events(self, debate: str, after: int = 0) -> list[Event]:
         """Return a debate's events with numbers above `after`, in order."""
-        with explained(self.place):
+        with self.database.explained():
             connection = self.database.connection()
             number = self.number_of(connection, debate)
             rows = connection.execute(_EVENTS, (number, after)).fetchall()
+        if rows[-1][1] != after + len(rows) if rows else not after:
+            raise StoreError(
+                f"debate {debate!r}: some of its events are missing in the store {self.place}",
+                debate=debate,
+                fault="damaged",
+            )
         return [decode_event(v, debate, seq, at, kind, body) for v, seq, at, kind, body in rows]
 
     def debates(self, status: str | None = None, limit: int | None = 50) -> list[DebateRow]:
@@ -118,13 +142,13 @@ class SqliteStore:
 
     def last_id(self) -> str | None:
         """Return the id of the newest debate, or None."""
-        with explained(self.place):
+        with self.database.explained():
             found = self.database.connection().execute(_LAST_ID).fetchone()
         return None if found is None else str(found[0])
 
     def lease(self, debate: str) -> Lease | None:
         """Return who runs or ran a debate, or None where nobody does."""
-        with explained(self.place):
+        with self.database.explained():
             return leases.find(self.database.connection(), debate)
 
     def find_interrupted(self, digest: str) -> list[DebateRow]:
@@ -153,7 +177,7 @@ class SqliteStore:
 
     def collect(self, number: int) -> Answer | None:
         """Return what became of a command, and forget it; None: nobody has answered yet."""
-        with explained(self.place):
+        with self.database.explained():
             found = commands.answer_of(self.database.connection(), number)
         if found is not None:
             try:
@@ -211,7 +235,7 @@ class SqliteStore:
 
     def _rows(self, condition: str, values: Sequence[object]) -> Iterator[tuple[int, DebateRow]]:
         rule = leases.StaleRule()
-        with explained(self.place):
+        with self.database.explained():
             cursor = self.database.connection().execute(_ROW + condition, tuple(values))
             try:
                 for row in cursor:
@@ -221,7 +245,7 @@ class SqliteStore:
                 cursor.close()
 
     def _unknown(self, debate: str) -> UnknownDebateError:
-        with explained(self.place):
+        with self.database.explained():
             known = [str(row[0]) for row in self.database.connection().execute(_NEW_IDS)]
         hint = nearest(debate, known) or "; list the debates to see their ids"
         return UnknownDebateError(f"no debate has the id {debate!r}{hint}", id=debate)
@@ -353,7 +377,9 @@ def open_store(store: str | os.PathLike[str] | None = None) -> SqliteStore:
     path = store_path(store)
     with _LOCK:
         found = _OPEN.get(path)
-        if found is None or not found.database.usable:
+        if found is None or not found.usable:
+            if found is not None and found.database.damaged:
+                found.close()  # nobody writes to it any more; it is set aside by the next opening
             # One that was removed is left to the debates that still hold it, who will hear of it.
             found = _OPEN[path] = SqliteStore(path)
     return found

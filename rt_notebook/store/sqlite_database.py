@@ -4,6 +4,9 @@ A connection is used on its own thread only: the thread of a debate's loop write
 thread reads on its own, and in a write-ahead log neither waits for the other. Transactions are
 begun and ended here in so many words; the module's implicit ones are off.
 
+A damaged file is set aside before it is opened, see `sqlite_damage`; one that was set aside is only
+read.
+
 Must not know what is in the tables.
 """
 
@@ -20,9 +23,17 @@ from pathlib import Path
 from typing import Final
 
 from rt_notebook.errors import StoreError
+from rt_notebook.store.aside import is_set_aside
 from rt_notebook.store.file_systems import network_file_system
 from rt_notebook.store.migrations import checked_version, migrate
-from rt_notebook.store.sqlite_faults import code_of, explain, explain_os, explained
+from rt_notebook.store.sqlite_damage import (
+    connect_read_only,
+    find_damage,
+    is_in_use,
+    mark_damaged,
+    set_aside,
+)
+from rt_notebook.store.sqlite_faults import code_of, explain, explain_os
 
 BUSY_S: Final = 10.0
 """Seconds that a write waits for another process's write."""
@@ -35,6 +46,10 @@ _ROLLBACK: Final = "delete"
 # A write-ahead log that has grown beyond this is cut back when it is empty again.
 _WAL_BYTES: Final = 16 * 1024 * 1024
 _RETRY_S: Final = 0.01
+# Another process that is about to set the same damaged file aside is done by then.
+_SETTLE_S: Final = 1.0
+_DAMAGED: Final = "damaged"
+_SET_ASIDE: Final = "set aside"
 # What SQLite says where it can't have the shared memory that a write-ahead log needs.
 _NO_SHARED_MEMORY: Final = frozenset(
     {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_IOERR}
@@ -67,7 +82,8 @@ class Database:
         opener: opens a connection.
 
     Raises:
-        StoreError: it can't be made, opened or read; what was there is left as it was.
+        StoreError: it can't be made, opened or read; what was there is left as it was, or was set
+            aside because it is damaged (`fault` is `set aside`): opening it again works.
     """
 
     def __init__(self, path: Path, opener: Connect = connect) -> None:
@@ -76,17 +92,15 @@ class Database:
         self.notes: list[str] = []
         self.epoch = 0
         """Counts the leases that this process moved outside of the writers."""
-        self._opener = opener
+        self.damaged = False
+        """True once a bad page was met; whoever opens it next sets it aside."""
+        self._only_read = is_set_aside(path)
+        self._opener = connect_read_only if self._only_read else opener
         self._gone: str | None = None
         self._prepared = False
-        self._make_file()
-        self._identity = self._stat()
+        self._identity: tuple[int, int] | None = None
         self._forget()
-        try:
-            self._prepare()
-        except BaseException:
-            self.close()
-            raise
+        self._open()
         _DATABASES.add(self)
 
     @property
@@ -110,6 +124,7 @@ class Database:
             StoreError: it can't be written.
             sqlite3.IntegrityError: a row is there already; nothing was written.
         """
+        self.check_file()
         held = self._held()
         connection = held.connection
         try:
@@ -121,12 +136,24 @@ class Database:
         except sqlite3.IntegrityError:
             raise
         except sqlite3.Error as error:
-            raise explain(error, self.place) from error
+            raise self._explain(error) from error
         finally:
             # Some faults (a full disk) make SQLite roll back by itself.
             if connection.in_transaction:
                 with suppress(sqlite3.Error):  # the fault that led here is the one to tell
                     connection.execute("ROLLBACK")
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn SQLite's errors into ours.
+
+        Raises:
+            StoreError: it can't be read.
+        """
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._explain(error) from error
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -140,13 +167,63 @@ class Database:
             # SQLite would go on writing into a file that nobody can find.
             self._gone = "was removed or replaced while it was in use"
 
+    def _open(self) -> None:
+        deadline = time.monotonic() + _SETTLE_S
+        while True:
+            try:
+                self._make_file()
+                self._set_damage_aside()
+                self._identity = self._stat()
+                self._prepare()
+                return
+            except BaseException as error:
+                self.close()
+                damaged = isinstance(error, StoreError) and error.facts.get("fault") == _DAMAGED
+                if not (damaged and time.monotonic() < deadline and self._others_use_it()):
+                    raise
+            self._gone = None
+            self._forget()
+            time.sleep(_RETRY_S)
+
     def _prepare(self) -> None:
-        with explained(self.place):
+        with self.explained():
             connection = self.connection()
-            self._choose_journal(connection)
-            migrate(connection, self.place)
+            if self._only_read:
+                checked_version(connection, self.place)
+                self.notes.append(f"the store {self.place} was set aside: it is only read")
+            else:
+                self._choose_journal(connection)
+                migrate(connection, self.place)
             _tune(connection)
         self._prepared = True
+
+    def _set_damage_aside(self) -> None:
+        # Where this process has the file open, it was looked at before. On a network mount, nobody
+        # can know who else has it.
+        if self._only_read or self._is_open_here() or network_file_system(self.path):
+            return
+        damage = find_damage(self.path)
+        if damage is None:
+            return
+        # Raised, so that whoever opened it is told, by whatever front end; the next opening works.
+        raise StoreError(
+            set_aside(self.path, damage), fault=_SET_ASIDE, place=self.place, part=damage.part
+        )
+
+    def _others_use_it(self) -> bool:
+        return self._is_open_here() or is_in_use(self.path)
+
+    def _is_open_here(self) -> bool:
+        identity = self._stat()
+        others = [each for each in list(_DATABASES) if each is not self]
+        return any(each._gone is None and each._identity == identity for each in others)
+
+    def _explain(self, error: sqlite3.Error) -> StoreError:
+        found = explain(error, self.place)
+        if found.facts["fault"] == _DAMAGED and self._prepared:
+            self.damaged = True
+            mark_damaged(self.path, str(found))
+        return found
 
     def _forget(self) -> None:
         self._local = threading.local()
@@ -157,7 +234,7 @@ class Database:
             raise StoreError(f"the store {self.place} {self._gone}", fault="gone")
         held: _Held | None = getattr(self._local, "held", None)
         if held is None:
-            with explained(self.place):
+            with self.explained():
                 held = _Held(self._opener(self.path))
                 if self._prepared:
                     _tune(held.connection)

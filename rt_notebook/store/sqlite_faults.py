@@ -6,8 +6,6 @@ Must not decide what happens next; nothing is retried, moved or deleted here.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 from rt_notebook.errors import StoreError, one_line
@@ -26,8 +24,8 @@ _FAULTS: Final[dict[int, tuple[str, str]]] = {
     ),
     sqlite3.SQLITE_CORRUPT: (
         "damaged",
-        "is damaged and was left as it is: move it aside (with its -wal and -shm) and recover what "
-        f"is readable with the sqlite3 tool's .recover, or {_ELSEWHERE}",
+        "is damaged and was left as it is: it is set aside when it is opened next and nobody else "
+        "uses it; `rt-notebook doctor` then says how to recover what is readable",
     ),
     sqlite3.SQLITE_NOTADB: (
         "damaged",
@@ -79,12 +77,3 @@ def explain_os(error: OSError, place: str) -> StoreError:
     return StoreError(
         f"the store {place} can't be made: {detail}; {_ELSEWHERE}", fault="open", place=place
     )
-
-
-@contextmanager
-def explained(place: str) -> Iterator[None]:
-    """Turn SQLite's errors into ours."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise explain(error, place) from error

@@ -18,7 +18,6 @@ from rt_notebook.errors import StoreError
 from rt_notebook.store import sqlite_commands as commands
 from rt_notebook.store.log import Answer, Command, Take
 from rt_notebook.store.sqlite_database import Database
-from rt_notebook.store.sqlite_faults import explained
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +105,7 @@ class Inbox:
             logger.debug("commands can't be read: %s", error)
 
     def _hand_over(self) -> None:
-        with explained(self._database.place):
+        with self._database.explained():
             found = commands.waiting(self._database.connection())
         mine = [
             (each, service, service.log.hold.claim)
@@ -164,7 +163,7 @@ class SqliteWatch:
         """Return True as soon as another connection has committed, False after `seconds`."""
         until = time.monotonic() + seconds
         while True:
-            with explained(self._database.place):
+            with self._database.explained():
                 version = commands.version(self._database.connection())
             if version != self._seen:
                 self._seen = version

@@ -16,22 +16,22 @@ from weakref import WeakValueDictionary
 from rt_notebook.store.log import STALE_S, Lease
 from rt_notebook.store.process import Process, is_dead, this_process
 
-LeaseColumns = tuple[int, int, str, str, int, int]
-"""claim, pid, host, boot, started, beat."""
+LeaseColumns = tuple[int, int, str, str, int, int, int]
+"""claim, pid, host, boot, started, beat, ticks."""
 
 _CLAIM_BITS: Final = 62
 _FIND: Final = (
-    "SELECT l.claim, l.pid, l.host, l.boot, l.started, l.beat "
+    "SELECT l.claim, l.pid, l.host, l.boot, l.started, l.beat, l.ticks "
     "FROM leases l JOIN debates d ON d.number = l.debate WHERE d.id = ?"
 )
 _DROP_OF: Final = "DELETE FROM leases WHERE debate = ?"
 _INSERT: Final = (
-    "INSERT INTO leases (claim, debate, pid, host, boot, started, beat) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO leases (claim, debate, pid, host, boot, started, beat, ticks) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _CHECK: Final = "SELECT 1 FROM leases WHERE claim = ?"
 _DROP: Final = "DELETE FROM leases WHERE claim = ?"
-_BEAT: Final = "UPDATE leases SET beat = ? WHERE claim = ?"
+_BEAT: Final = "UPDATE leases SET beat = ?, ticks = ? WHERE claim = ?"
 
 
 class Holder(Protocol):
@@ -51,6 +51,11 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def ticks_ms() -> int:
+    """Return milliseconds of this host's steady clock, which all its processes share."""
+    return time.monotonic_ns() // 1_000_000
+
+
 def new_claim(holder: Holder) -> int:
     """Return a claim that is known as this process's from now on."""
     claim = secrets.randbits(_CLAIM_BITS)
@@ -65,8 +70,8 @@ def drop_claim(claim: int) -> None:
 
 def insert(connection: sqlite3.Connection, claims: Iterable[tuple[int, int]]) -> None:
     """Write leases of this process: pairs of claim and debate number."""
-    mine, beat = this_process(), now_ms()
-    connection.executemany(_INSERT, [(claim, number, *mine, beat) for claim, number in claims])
+    row = (*this_process(), now_ms(), ticks_ms())
+    connection.executemany(_INSERT, [(claim, number, *row) for claim, number in claims])
 
 
 def replace(connection: sqlite3.Connection, claim: int, number: int) -> None:
@@ -82,8 +87,8 @@ def remove(connection: sqlite3.Connection, claims: Iterable[int]) -> None:
 
 def beat(connection: sqlite3.Connection, claims: Iterable[int]) -> None:
     """Say that the holder of these claims is alive."""
-    now = now_ms()
-    connection.executemany(_BEAT, [(now, claim) for claim in claims])
+    now, ticks = now_ms(), ticks_ms()
+    connection.executemany(_BEAT, [(now, ticks, claim) for claim in claims])
 
 
 def is_held(connection: sqlite3.Connection, claim: int) -> bool:
@@ -99,8 +104,8 @@ def find(connection: sqlite3.Connection, debate: str) -> Lease | None:
 
 def lease_of(row: LeaseColumns, rule: StaleRule) -> Lease:
     """Return the lease of a row of the table."""
-    claim, pid, host, boot, started, beat_at = row
-    stale = rule(Process(pid, host, boot, started), claim, beat_at)
+    claim, pid, host, boot, started, beat_at, ticks = row
+    stale = rule(Process(pid, host, boot, started), claim, beat_at, ticks)
     return Lease(claim, pid, host, boot, started, beat_at, stale)
 
 
@@ -108,16 +113,17 @@ class StaleRule:
     """Says which leases are stale, looking each process up once."""
 
     def __init__(self) -> None:
-        self._now = now_ms()
+        self._now, self._ticks = now_ms(), ticks_ms()
         self._dead: dict[Process, bool] = {}
 
-    def __call__(self, process: Process, claim: int, beat_at: int) -> bool:
+    def __call__(self, process: Process, claim: int, beat_at: int, ticks: int) -> bool:
         """Return whether a lease counts no more.
 
         Args:
             process: its holder.
             claim: its claim.
             beat_at: the last sign of life, milliseconds since 1970 UTC.
+            ticks: the same by the holder's steady clock; 0 where unknown.
         """
         if process == this_process():
             holder = _HELD.get(claim)
@@ -125,6 +131,9 @@ class StaleRule:
                 return True
         elif self._is_dead(process):
             return True
+        mine = this_process()
+        if ticks and mine.boot and (process.host, process.boot) == (mine.host, mine.boot):
+            return self._ticks - ticks > STALE_S * 1000
         # A sign of life far in the future was made by a clock that has been put back since.
         return abs(self._now - beat_at) > STALE_S * 1000
 

@@ -1,8 +1,12 @@
-"""Fixtures of the tests in a real browser: one server a front end, one Chromium a test file."""
+"""Fixtures of the tests in a real browser: one server a front end, one Chromium a test file.
+
+Tests of one file and front end share a page; one that fails takes it away. With several workers
+they go to the same one (`--dist loadgroup`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -15,6 +19,8 @@ from tests.browser.servers import App, Server
 from tests.notebook.runner import NEWEST
 
 _HERE = Path(__file__).parent
+_Pages = dict[App, tuple[ExitStack, NotebookPage]]
+_failed = pytest.StashKey[bool]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -22,6 +28,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(_HERE):
             item.add_marker(pytest.mark.browser)
+            app = getattr(item, "callspec").params.get("app")  # each test has one
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {app}"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Notes which tests failed: their page is not used again."""
+    report = yield
+    item.stash[_failed] = item.stash.get(_failed, False) or report.failed
+    return report
 
 
 @pytest.fixture(params=["lab", "notebook"])
@@ -63,8 +81,26 @@ def browser(home: Path) -> Iterator[Browser]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def pages() -> Iterator[_Pages]:
+    """Holds the open page of each front end."""
+    opened: _Pages = {}
+    yield opened
+    for stack, _ in opened.values():
+        stack.close()
+
+
 @pytest.fixture
-def tab(browser: Browser, server: Server) -> Iterator[NotebookPage]:
-    """Opens a tab that knows nothing of other tests; its kernels end with the test."""
-    with notebook_page(browser, server) as opened:
-        yield opened
+def tab(
+    request: pytest.FixtureRequest, browser: Browser, server: Server, pages: _Pages
+) -> Iterator[NotebookPage]:
+    """Gives a tab in which nothing runs; its kernels end with the test."""
+    if server.app not in pages:
+        stack = ExitStack()
+        pages[server.app] = stack, stack.enter_context(notebook_page(browser, server))
+    stack, page = pages[server.app]
+    yield page
+    if request.node.stash.get(_failed, False) or not page.rest():
+        del pages[server.app]
+        stack.close()
+    server.shut_down_kernels()

@@ -2,12 +2,15 @@
 
 Everything waits for something that is seen in the page, never for a time. Commands go through the
 front end's own command registry, so that the menus' translations and places don't matter.
+
+Loading the front end costs more than all that a test does in it: `NotebookPage.show` puts the next
+test's cells into the page that is there, with a fresh kernel; `open` loads the page anew.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +19,7 @@ from typing import Any, Literal
 from playwright.sync_api import Browser, Dialog, Locator, Page, WebSocket, sync_playwright
 
 from tests.browser.servers import Server
+from tests.notebook.runner import NEWEST
 from tools.chromium import find_chromium
 
 Theme = Literal["light", "dark"]
@@ -37,6 +41,16 @@ _READY = """() => {
     const kernel = panel?.sessionContext?.session?.kernel;
     return !!kernel && panel.sessionContext.isReady && ['idle', 'busy'].includes(kernel.status);
 }"""
+# What a person does by "Reload Notebook from Disk" and "Change Kernel".
+_REPLACE = """async kernel => {
+    const panel = window.__panel;
+    await panel.context.revert();
+    panel.content.activeCellIndex = 0;
+    panel.content.mode = 'command';
+    await panel.sessionContext.changeKernel({name: kernel});
+}"""
+_END_KERNEL = "() => window.__panel?.sessionContext.shutdown()"
+_DIALOG = "() => !!document.querySelector('.jp-Dialog')"
 _START = """([command, args]) => {
     const run = window.__run = {done: false, error: null};
     window.jupyterapp.commands.execute(command, args)
@@ -131,6 +145,28 @@ class NotebookPage:
         self.name = name
         self.page.goto(self.server.url(name))
         self._wait_ready(timeout_s)
+
+    def show(self, name: str, cells: Iterable[str], kernel: str = NEWEST) -> None:
+        """Writes a notebook and shows it, with a fresh kernel that has run nothing.
+
+        The page that shows this notebook already is kept: only its cells and kernel are replaced.
+        """
+        self.server.write(name, cells, kernel)
+        if self.name != name:
+            self.open(name)
+            return
+        self.page.evaluate(_REPLACE, kernel)
+        self._wait_ready(60)
+
+    def rest(self) -> bool:
+        """Ends the kernel between two tests and forgets what was seen; False: load a new page."""
+        if not self.name or self.page.evaluate(_DIALOG):
+            return False
+        self.page.evaluate(_END_KERNEL)
+        self.set_width(WIDE)
+        for seen in (self.frames, self.console_errors, self.foreign_requests, self.dialogs):
+            seen.clear()
+        return True
 
     def reload(self, timeout_s: float = 60) -> None:
         """Reloads the page, as after a lost connection; unsaved changes are gone."""

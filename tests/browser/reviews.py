@@ -40,8 +40,8 @@ FACTS = "facts(out)"
 def open_notebook(
     tab: NotebookPage, server: Server, *cells: str, kernel: str = NEWEST, setup: str = ""
 ) -> None:
-    """Opens a notebook whose first cell makes the seats; nothing runs yet."""
-    tab.open(server.write("review.ipynb", [SETUP + setup, *cells], kernel))
+    """Shows a notebook whose first cell makes the seats; nothing runs yet."""
+    tab.show("review.ipynb", [SETUP + setup, *cells], kernel)
 
 
 def run(

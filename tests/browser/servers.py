@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -17,7 +16,7 @@ from urllib.error import URLError
 import nbformat
 import psutil
 
-from tests.environment import scrubbed_environment
+from tests.environment import free_port, scrubbed_environment
 from tests.notebook.runner import NEWEST, make_notebook, read_notebook, write_notebook
 
 App = Literal["lab", "notebook"]
@@ -32,12 +31,6 @@ _STOP_S = 15
 _NO_NEWS: Final = '{"fetchNews": "false", "checkForUpdates": false}'
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 class Server:
     """One running front end; a context manager that ends it with all its kernels."""
 
@@ -46,7 +39,7 @@ class Server:
         self.notebooks = folder / "notebooks"
         self.home = folder / "home"
         self.log = folder / "server.log"
-        self.port = _free_port()
+        self.port = free_port()
         # Only this test run's browser knows it, and only on loopback.
         self.token = "tests"  # noqa: S105
         self._process: subprocess.Popen[bytes] | None = None

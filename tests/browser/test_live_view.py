@@ -31,7 +31,7 @@ def run(
 ) -> None:
     """Opens a notebook whose first cell plays a debate, and starts all cells."""
     cells = [f"{_HEAD}{setup}\ncell = await {call}", *more]
-    tab.open(server.write("live.ipynb", cells, kernel))
+    tab.show("live.ipynb", cells, kernel)
     tab.run_all()
 
 

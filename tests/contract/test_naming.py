@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rt_notebook.contract import match_option, match_stance
-from rt_notebook.contract.naming import normal_form
-from rt_notebook.domain.values import normal_form as domain_normal_form
+from rt_notebook.domain.normal import normal_form
 
 OPTIONS = ["Ship", "Ship later", "A (small)", "Straße", "Wait."]
 
@@ -130,8 +129,27 @@ def test_decomposed_letters_name_the_same_label() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Straße  X", "\uff26\uff55\u3000\uff57", " É ", "e\u0301", "ﬁn", "İ"]
+    ("text", "form"),
+    [
+        ("Straße  X", "strasse x"),
+        ("\uff26\uff55\u3000\uff57", "fu w"),
+        (" É ", "é"),
+        ("e\u0301", "é"),
+        ("ﬁn", "fin"),
+        ("Sh\u200bip\u00ad\ufeff", "ship"),
+        ("\u2066Ship\u2069 \u202enow", "ship now"),
+        ("Ship\u3164 \U000e0041", "ship"),
+        ("❤\ufe0f", "❤"),
+        ("\u200b", ""),
+        ("a" + "\u0301" * 40, "a" + "\u0301" * 40),
+    ],
 )
-def test_normal_form_is_the_brief_s(text: str) -> None:
-    """The reader must fold exactly as the brief does when it refuses equal labels."""
-    assert normal_form(text) == domain_normal_form(text)
+def test_normal_form_is_what_two_texts_look_like(text: str, form: str) -> None:
+    assert normal_form(text) == form
+    assert normal_form(form) == form
+
+
+def test_unseen_characters_neither_make_nor_hide_an_option() -> None:
+    assert match_option("Sh\u200bip", OPTIONS) == "opt-1"
+    assert match_option("Ship", ["Ship\u200b", "Wait"]) == "opt-1"
+    assert match_option("\u200bopt-2\u2060", OPTIONS) == "opt-2"

@@ -180,7 +180,8 @@ def test_rant_seat_stays_unnamed_and_untrimmed() -> None:
     named = state.turns[1]["Quentin"].reply
     assert named is not None
     assert named.notes == ["unknown_seat"]
-    assert "Final positions, counted:\n- opt-1: Petra\n- opt-2: Quentin" in chairman.prompts[0]
+    counted = "final positions, counted>>>\n- opt-1: Petra\n- opt-2: Quentin\n<<<"
+    assert counted in chairman.prompts[0]
 
 
 def test_anonymous_shows_letters_and_reads_them_back() -> None:
@@ -282,6 +283,14 @@ def test_reasoning_is_shown_to_nobody(valid: bool) -> None:
     prompt = prompts_of(definition, 1)[1]
     assert "a point" in prompt
     assert "secret" not in prompt
+
+
+def test_words_around_a_broken_form_are_shown_to_nobody() -> None:
+    said = "Let me think aloud. Hmm.\n\nSTANCE: opt-1, I guess\nNEW:\n- a point"
+    prompt = prompts_of(table(said, reply("opt-2"), rounds=1), 1)[1]
+    assert "STANCE: opt-1, I guess\n" in prompt
+    assert "- a point" in prompt
+    assert "think aloud" not in prompt
 
 
 def test_long_reply_is_cut_for_others() -> None:

@@ -64,3 +64,13 @@ def test_usage_sums_what_is_known() -> None:
     assert tally.estimated_tokens == 15 + 10 + 2
     assert Usage.from_json({"prompt_tokens": 3, "novel": 9}, 0.5) == Usage(3, cost=0.5)
     assert Tally().to_json()["cost"] is None
+
+
+def test_free_calls_make_no_price_for_the_others() -> None:
+    tally = Tally()
+    tally.add(Usage(cost=0.0), 10)
+    assert tally.cost == 0.0
+    tally.add(Usage(prompt_tokens=900), 10)  # what it cost, nobody knows
+    assert tally.cost is None
+    tally.add(Usage(cost=0.5), 10)
+    assert tally.cost == 0.5

@@ -294,6 +294,22 @@ def test_form_is_waited_for_before_first_gate_only() -> None:
     assert [gate.why for gate in state.gates] == ["timeout", "timeout"]
 
 
+def test_gate_without_a_window_waits_for_no_form() -> None:
+    waits: list[str] = []
+
+    async def main() -> State:
+        async def ready() -> None:
+            waits.append(ride.state.status)
+            await asyncio.sleep(3_600)
+
+        ride = Ride(split(rounds=2, checkpoint_wait_s=0), attended=True, ready=ready)
+        return await ride.run()
+
+    state = play(main())
+    assert waits == []
+    assert [gate.why for gate in state.gates] == ["timeout", "timeout"]
+
+
 def test_form_that_breaks_leaves_countdown(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> State:
         async def ready() -> None:

@@ -251,6 +251,7 @@ def test_metadata_of_answers_reaches_log() -> None:
         (b"PASS", "protocol", "the answer is bytes, not text"),
         ("", "empty", "the answer is empty"),
         (" \n\u200b", "empty", "the answer is empty"),
+        ("```text\n\n```\n", "empty", "the answer is empty"),
         ("x" * (8 * 1024 * 1024 + 1), "output_limit", "8,388,608 are allowed"),
         (Completion(3), "protocol", "the answer is int, not text"),  # type: ignore[arg-type]
     ],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ import pytest
 import rt_notebook as rt
 
 OPTIONS = ["Ship", "Wait"]
+# As a person without a type checker calls it.
+loose: Any = rt
 
 
 def review(**settings: Any) -> rt.Review:
@@ -32,6 +36,92 @@ def test_value_of_the_wrong_kind_is_named(
 ) -> None:
     with pytest.raises(error, match=match):
         rt.Review("Ship now?", **{"options": OPTIONS, **given})
+
+
+@pytest.fixture
+def done() -> str:
+    """The id of a debate that has ended."""
+    return review(rounds=0, unattended=True).run_sync().id
+
+
+WRONG: dict[str, tuple[Callable[[str], object], type[Exception], str]] = {
+    "status": (
+        lambda id: loose.debates(status="donne"),
+        rt.OptionError,
+        "^status='donne': one of researching, running, waiting, verdict, done, stopped, paused, "
+        "interrupted, error is expected; did you mean 'done'[?]$",
+    ),
+    "status of another type": (lambda id: loose.debates(5), rt.OptionError, "^status=5: one of"),
+    "limit": (lambda id: loose.debates(limit="x"), rt.OptionError, "^limit='x': a whole number"),
+    "limit below 1": (
+        lambda id: loose.debates(limit=-3),
+        rt.OptionError,
+        "^limit=-3: a whole number",
+    ),
+    "store": (lambda id: loose.debates(store=5), rt.OptionError, "^store=5: a path is expected$"),
+    "store in bytes": (
+        lambda id: loose.load(id, store=b"x"),
+        rt.OptionError,
+        "^store=b'x': a path",
+    ),
+    "record": (lambda id: review(record=5).check(), rt.OptionError, "^record=5: a path"),
+    "folder": (lambda id: loose.export(id, 5), rt.OptionError, "^path=5: a path is expected$"),
+    "id": (lambda id: loose.state(5), rt.UnknownDebateError, "^5 is no debate's id"),
+    "id of a stop": (lambda id: loose.stop(None), rt.UnknownDebateError, "^None is no debate's id"),
+    "seconds": (
+        lambda id: loose.wait(id, "x"),
+        rt.OptionError,
+        "^seconds='x': a number of seconds",
+    ),
+    "no seconds": (lambda id: loose.wait(id, None), rt.OptionError, "^seconds=None: a number"),
+    "not a number": (lambda id: loose.wait(id, math.nan), rt.OptionError, "^seconds=nan: a number"),
+    "no script": (
+        lambda id: loose.scripted(None),
+        rt.SeatError,
+        r"scripted\(\) takes .* got None$",
+    ),
+    "no bullets": (
+        lambda id: loose.say(stance="Ship", disagree=5),
+        rt.SeatError,
+        "disagree is a list of texts",
+    ),
+    "no failure": (lambda id: loose.fail(None), rt.SeatError, "a script's step says nothing"),
+    "answers": (
+        lambda id: loose.answer(id, round=0, answers="yes"),
+        rt.UsageError,
+        "answers is a dict of texts .*not sent: message: yes$",
+    ),
+    "extension's text": (lambda id: loose.extend(id, 5), rt.OptionError, "prompt=5: a text"),
+    "extension's rounds": (
+        lambda id: loose.extend(id, rounds="x"),
+        rt.OptionError,
+        "rounds='x': a whole",
+    ),
+    "extension's mode": (
+        lambda id: loose.extend(id, mode=5),
+        rt.OptionError,
+        "mode=5: continue or",
+    ),
+    "extension's seats": (lambda id: loose.extend(id, seats=5), rt.SeatError, "keeps the seats"),
+    "results": (lambda id: loose.frames(5), rt.OptionError, "^frames: 5 is no result"),
+    "briefs": (lambda id: loose.sweep(5), rt.OptionError, "^sweep: 5 is no brief"),
+    "repeats": (
+        lambda id: loose.sweep(["q"], repeats="x"),
+        rt.OptionError,
+        "^repeats='x': a whole",
+    ),
+    "table": (lambda id: loose.load(id).to_pandas(5), rt.OptionError, "^there is no table 5"),
+}
+"""Calls that nobody meant, on a debate that has ended."""
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_argument_of_the_wrong_kind_is_one_line(name: str, done: str) -> None:
+    call, error, match = WRONG[name]
+    with pytest.raises(error, match=match) as raised:
+        call(done)
+    assert "\n" not in str(raised.value)
+    assert len(raised.value._render_traceback_()) == 1  # type: ignore[attr-defined]  # ours have it
 
 
 def test_seats_of_a_generator_are_all_seated() -> None:

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.seat import Seat
-from rt_notebook.domain.values import normal_form
 from rt_notebook.frontends.live_model import message_for
 from rt_notebook.frontends.terminal_lines import BOLD, Transcript, flow, hanging, rule
 from rt_notebook.frontends.terminal_screen import clock

@@ -11,6 +11,7 @@ import rt_notebook as rt
 from rt_notebook.frontends.doctor import main
 from rt_notebook.frontends.doctor_report import Finding, Report
 from rt_notebook.frontends.verbs import read_verb
+from rt_notebook.providers.cli.vendors import VENDORS
 from tests.providers.cli.fakes import fake
 from tests.seats.table import KEYS
 from tests.wire.script import Fail, Say
@@ -50,8 +51,17 @@ def test_doctor_finds_what_can_be_used(commands: Path, monkeypatch: pytest.Monke
     claude = _one(report, "Providers", "cli:claude")
     assert (claude.state, claude.next_step) == ("ok", "")
     assert claude.detail.startswith("1.2.3, logged in (claude.ai)")
-    codex = _one(report, "Providers", "cli:codex")
-    assert (codex.state, codex.next_step) == ("missing", "npm install -g @openai/codex")
+    missing = {
+        name: (found.state, found.next_step)
+        for name in VENDORS
+        if (found := _one(report, "Providers", f"cli:{name}")).name != claude.name
+    }
+    assert missing == {
+        "codex": ("missing", "npm install -g @openai/codex"),
+        "gemini": ("missing", "npm install -g @google/gemini-cli"),
+        "opencode": ("missing", "npm install -g opencode-ai"),
+        "antigravity": ("missing", "see antigravity.google/docs/cli"),
+    }
     assert _one(report, "Providers", "openai").detail.startswith("key in OPENAI_API_KEY; ")
     assert _one(report, "Providers", "anthropic").next_step.startswith("set ANTHROPIC_API_KEY")
     assert _one(report, "Front end", "program").state == "ok"

@@ -231,3 +231,16 @@ def test_nothing_heavy_is_loaded_without_a_real_seat(tmp_path: Path) -> None:
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert _python(code, tmp_path) == "[]\n"
+
+
+def test_free_chairman_makes_no_price_for_unpriced_seats(wire: WireServer) -> None:
+    wire.script(Say(reply("opt-1")))
+    own = {"model": "openai-compatible:mine", "base_url": wire.base_url("chat")}
+    result = _review(rt.Seat("a", **own), rt.Seat("b", **own), chairman="scripted").run_sync()
+
+    assert result.verdict.status == "ready"
+    assert result.state.usage["cost"] is None
+    costs = result.usage.set_index(["scope", "name"])["cost"]
+    assert costs["seat", "chairman"] == 0.0
+    assert costs[[("seat", "a"), ("vendor", "openai-compatible"), ("all", "all")]].isna().all()
+    assert "$" not in str(result)

@@ -20,7 +20,7 @@ from rt_notebook.store import sqlite_writer
 from rt_notebook.store.log import STALE_S
 from rt_notebook.store.process import Process, is_dead, this_process
 from rt_notebook.store.sqlite import SqliteLog, SqliteStore
-from rt_notebook.store.sqlite_leases import now_ms
+from rt_notebook.store.sqlite_leases import now_ms, ticks_ms
 from tests.store.samples import concluded, created, event, nothing, run, seqs, write
 
 
@@ -29,8 +29,8 @@ def _lease_of_another(store: SqliteStore, debate: str, holder: Process, age_s: f
     with store.database.transaction() as connection:
         connection.execute(
             "UPDATE leases SET claim = claim + 1, pid = ?, host = ?, boot = ?, started = ?, "
-            "beat = ? WHERE debate = (SELECT number FROM debates WHERE id = ?)",
-            (*holder, now_ms() - int(age_s * 1000), debate),
+            "beat = ?, ticks = ? WHERE debate = (SELECT number FROM debates WHERE id = ?)",
+            (*holder, now_ms() - int(age_s * 1000), ticks_ms() - int(age_s * 1000), debate),
         )
 
 
@@ -145,6 +145,18 @@ def test_clock_put_back_holds_nothing_up(store: SqliteStore) -> None:
     assert store.row("d").status == "interrupted"
 
 
+@pytest.mark.parametrize("jump_s", [-3600, 3600])
+def test_clock_that_is_set_takes_no_lease(store: SqliteStore, jump_s: int) -> None:
+    """On its own host, a holder is judged by a clock that nobody sets."""
+    write(store, created("d"))
+    _lease_of_another(store, "d", _parent(), 1)
+    with store.database.transaction() as connection:
+        connection.execute("UPDATE leases SET beat = beat + ?", (jump_s * 1000,))
+    assert store.row("d").status == "running"
+    with pytest.raises(NotResumableError, match="runs it"):
+        store.log("d").take_over()
+
+
 def test_dead_holder_is_stale_at_once(store: SqliteStore) -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     with open(f"/proc/{child.pid}/stat", encoding="utf-8") as file:
@@ -213,7 +225,7 @@ def test_taking_over_on_same_thread_is_noticed(store: SqliteStore) -> None:
         late, other = store.log("d"), store.log("d")
         await late.append([created("d")], nothing)
         with store.database.transaction() as connection:
-            connection.execute("UPDATE leases SET beat = 0")
+            connection.execute("UPDATE leases SET beat = 0, ticks = 1")
         other.take_over()
         with pytest.raises(StoreError, match="took debate 'd' over"):
             await late.append([event("d", 2)], pytest.fail)

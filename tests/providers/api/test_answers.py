@@ -18,6 +18,7 @@ from rt_notebook.providers.api_doors import Door
 from rt_notebook.providers.api_models import Line
 from rt_notebook.providers.api_usage import usage_of
 from rt_notebook.providers.base import Call, Completion, Message
+from rt_notebook.providers.prices import UNLISTED
 from tests.providers.api.sitting import CANARY, MODELS, VENDORS, Sitting
 from tests.wire.script import Raw, Say, Tokens
 from tests.wire.server import sse
@@ -256,6 +257,20 @@ async def test_other_vendors_speak_known_wires(sitting: Sitting, model: str, pat
     assert answer.text == "Hello from the wire."
     assert (sitting.last.path, sitting.last.key) == (path, CANARY)
     assert sitting.last.model == model.partition(":")[2]
+
+
+@pytest.mark.parametrize("vendor", sorted(UNLISTED))
+async def test_own_server_gets_limit_under_the_name_it_knows(
+    sitting: Sitting, vendor: str
+) -> None:
+    """Ollama and others ignore `max_completion_tokens`, and the answer runs on."""
+    provider = api_provider(f"{vendor}:m", base_url=sitting.wire.base_url("chat"), environ={})
+    call = Call([Message("user", "Hi")], "A", 0, "opening", {"max_tokens": 77})
+    await provider.complete(call, lambda chars: None)
+    await provider.aclose()
+
+    body = sitting.last.body
+    assert (body.get("max_tokens"), "max_completion_tokens" in body) == (77, False)
 
 
 async def test_compatible_server_needs_no_key(sitting: Sitting) -> None:

@@ -1,0 +1,40 @@
+"""Tests with a real small model, which `make test-real` runs; skipped, with the reason, without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.local_model.relay import Relay
+from tests.local_model.server import ModelServer, why_not
+
+_HERE = Path(__file__).parent
+_TIMEOUT_S = 400
+"""Seconds for one test: two processors make some fifty tokens a second."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks every test below this folder, so that no file can forget to."""
+    for item in items:
+        if item.path.is_relative_to(_HERE):
+            item.add_marker(pytest.mark.local_model)
+            item.add_marker(pytest.mark.timeout(_TIMEOUT_S))
+
+
+@pytest.fixture(scope="session")
+def model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServer]:
+    """Runs the small model for all tests."""
+    if reason := why_not():
+        pytest.skip(reason)
+    with ModelServer(tmp_path_factory.mktemp("model-server")) as server:
+        yield server
+
+
+@pytest.fixture
+def model(model_server: ModelServer) -> Iterator[Relay]:
+    """Gives the small model, through a relay of the test's own."""
+    with Relay(model_server.address) as relay:
+        yield relay
+    assert model_server.alive, model_server.said()[-2000:]

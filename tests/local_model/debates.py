@@ -1,0 +1,85 @@
+"""Debates that a small model holds, and what must be true of each however badly it answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import rt_notebook as rt
+from rt_notebook.analysis.result import Result
+from rt_notebook.domain.state import fold
+from tests.local_model.relay import Passed, Relay
+from tests.local_model.server import NAME
+from tests.providers.cli.fakes import children
+
+MODEL = f"openai-compatible:{NAME}"
+QUESTION = "Should the bakery open on Sundays?"
+OPTIONS = ["Open on Sundays", "Stay closed"]
+ENDINGS = {"rounds", "consensus", "nothing_new", "loop"}
+"""How a debate may end that nobody and nothing breaks off."""
+TOKENS = 160
+"""Tokens that an answer may have, so that a test takes a minute and not ten."""
+
+
+def seat(model: Relay, name: str, **fields: Any) -> rt.Seat:
+    """Returns a seat that the small model sits in."""
+    given: dict[str, Any] = {"model": MODEL, "max_tokens": TOKENS, "temperature": 0.7}
+    return rt.Seat(name, base_url=model.url, **{**given, **fields})
+
+
+def seats(model: Relay) -> list[rt.Seat]:
+    """Returns three seats, each asked in another way."""
+    return [
+        seat(model, "pm", lens="user impact"),
+        seat(model, "dev", lens="cost", mood="grill", persona="You bake. You are short of sleep."),
+        seat(model, "rv", lens="risk", temperature=0.0),
+    ]
+
+
+def review(model: Relay, **settings: Any) -> rt.Review:
+    """Returns a review by three seats and a chairman: opening, one critique, verdict."""
+    given: dict[str, Any] = {
+        "seats": seats(model),
+        "chairman": seat(model, "chair"),
+        "known": ["Two people bake; rent is due every month."],
+        "rounds": 1,
+        "unattended": True,
+    }
+    return rt.Review(QUESTION, options=OPTIONS, **{**given, **settings})
+
+
+def assert_whole(result: Result) -> None:
+    """Checks what holds for every debate that has ended.
+
+    The log folds to the state, every call and every turn has an outcome, and what failed or could
+    not be read is named.
+    """
+    state = result.fold
+    assert fold(result.events) == state
+    assert {call.outcome for call in state.calls.values()} <= {"finished", "failed"}
+    for number in state.numbers:
+        turns = {turn.seat: turn for turn in state.turns_of(number)}
+        assert set(turns) == {seat.name for seat in state.spec.seats}
+        for turn in turns.values():
+            assert turn.final
+            assert (turn.reply is None) == (turn.error is not None)
+    report = str(result)
+    for turn in (turn for number in state.numbers for turn in state.turns_of(number)):
+        if turn.failed:
+            assert f"{turn.seat} in " in report
+            assert f"{turn.error}: " in report
+        elif not state.discusses and turn.reply is not None and not turn.reply.valid:
+            assert turn.reply.errors
+            assert "not readable" in report
+    assert children() == []
+
+
+def assert_counted(result: Result, passed: list[Passed]) -> None:
+    """Checks that calls and tokens are the server's own, and that the missing cost is said once."""
+    usage = result.state.usage
+    assert usage["calls"] == len(passed)
+    told = [one.usage or {} for one in passed if one.ends]
+    for kind in ("prompt_tokens", "completion_tokens"):
+        assert usage[kind] == sum(one.get(kind, 0) for one in told)
+    assert usage["cost"] is None
+    assert result.usage["cost"].isna().all()
+    assert len([line for line in result.warnings if "no price is known" in line]) == 1

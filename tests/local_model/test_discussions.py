@@ -1,0 +1,27 @@
+"""A discussion that a real small model holds, with an observer."""
+
+from __future__ import annotations
+
+import rt_notebook as rt
+from tests.local_model.debates import ENDINGS, QUESTION, assert_counted, assert_whole, seat
+from tests.local_model.relay import Relay
+
+
+def test_discussion_is_summed_up_by_its_observer(model: Relay) -> None:
+    result = rt.Discussion(
+        QUESTION,
+        seats=[seat(model, "pm", max_tokens=400), seat(model, "dev", max_tokens=400)],
+        observer=seat(model, "eve", max_tokens=600),
+    ).run_sync()
+
+    assert (result.status, result.stop_reason in ENDINGS) == ("done", True), str(result)
+    assert_whole(result)
+    assert_counted(result, model.passed)
+    if result.summary.status == "ready":
+        assert result.summary.text in str(result)
+    else:
+        assert "The summary failed: " in str(result)
+    # The second speaker was shown what the first one said.
+    first = next(one for one in model.passed if one.ends == "stop")
+    later = [one.prompt for one in model.passed[model.passed.index(first) + 1 :]]
+    assert any(first.text.split()[0] in prompt for prompt in later)

@@ -1,0 +1,103 @@
+"""Reviews that a real small model holds: they end properly, however badly it answers."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+import rt_notebook as rt
+from tests.local_model.debates import ENDINGS, MODEL, assert_counted, assert_whole, review, seat
+from tests.local_model.relay import Relay
+from tests.local_model.server import NAME, ModelServer
+
+STOP_S = 2.0
+"""Seconds within which whatever is stopped has ended."""
+
+
+def test_review_ends_and_replays_without_server(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "review.jsonl"
+    with Relay(model_server.address) as model:
+        debate = review(model, record=path)
+        result = debate.run_sync()
+        assert model.in_flight == []
+
+    assert (result.status, result.stop_reason in ENDINGS) == ("done", True), str(result)
+    assert_whole(result)
+    assert_counted(result, model.passed)
+    assert set(result.calls["model"]) == {MODEL}
+    if result.verdict.status == "failed":
+        assert "The verdict failed: " in str(result)
+
+    kept, asked = path.read_bytes(), len(model.passed)
+    again = debate.run_sync()  # nothing listens at the seats' address any more
+    assert (path.read_bytes(), len(model.passed)) == (kept, asked)
+    assert again.events == result.events
+    assert str(again) == str(result)
+
+
+def test_every_door_to_the_server_seats_the_model(
+    model: Relay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    doors = [
+        seat(model, vendor, model=f"{vendor}:{NAME}", max_tokens=40)
+        for vendor in ("openai-compatible", "openai-chat", "ollama", "vllm", "litellm")
+    ]
+    result = review(model, seats=doors, chairman="scripted", rounds=0).run_sync()
+
+    assert result.status in ("done", "error")  # error: no seat kept to 40 tokens
+    assert_whole(result)
+    limits = {one.body["model"]: [] for one in model.passed}
+    assert set(limits) == {NAME}
+    for one in model.passed:
+        assert len(one.text) < 40 * 12, "the limit didn't reach the server"
+
+
+def test_answers_cut_off_by_the_limit_are_named(model: Relay) -> None:
+    result = review(model, seats=[seat(model, "a", max_tokens=5), seat(model, "b", max_tokens=5)])
+    result = result.run_sync()
+
+    assert (result.status, result.stop_reason) == ("error", "error")
+    assert_whole(result)
+    assert {one.ends for one in model.passed} == {"length"}
+    assert set(result.calls["error"]) == {"output_limit"}
+    assert str(result).count("raise max_tokens") == 2
+
+
+def test_prompt_longer_than_the_context_is_named(model: Relay) -> None:
+    context = "Bread is baked at night. " * 3_000
+    result = review(model, context=context, rounds=0).run_sync()
+
+    assert (result.status, result.stop_reason) == ("error", "error")
+    assert_whole(result)
+    assert set(result.calls["error"]) == {"context_length"}
+
+
+def test_stop_ends_a_generating_model_in_time(model: Relay) -> None:
+    handle = review(model).start()
+    model.wait(lambda: any(one.text for one in model.passed))
+    began = time.monotonic()
+    handle.stop()
+    result = handle.result(STOP_S)
+
+    model.wait(lambda: not model.in_flight, STOP_S)
+    assert time.monotonic() - began < STOP_S
+    assert (result.status, result.stop_reason) == ("stopped", "stopped")
+    assert any(one.left for one in model.passed)
+    assert_whole(result)
+    # The server has noticed too: it answers the next one.
+    after = review(model, seats=[seat(model, "a"), seat(model, "b")], rounds=0).run_sync()
+    assert after.status in ("done", "error")
+
+
+def test_timed_out_turn_is_skipped(model: Relay) -> None:
+    slow = seat(model, "slow", timeout_s=0.3)
+    result = review(model, seats=[slow, seat(model, "pm")], rounds=0).run_sync()
+
+    assert_whole(result)
+    assert result.calls.set_index("seat")["error"]["slow"] == "timeout"
+    assert "no answer within" in str(result)
