@@ -19,6 +19,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -35,6 +36,7 @@ WITH_PEERS: Final = frozenset({"startup", "engine", "prompts"})
 KEPT: Final = ROOT / "build" / "bench"
 WHOLE: Final = ROOT / "build" / "bench.md"
 PAGE: Final = ROOT / "docs" / "performance.md"
+LOOP: Final = 10_000_000
 PACKAGES: Final = ("ipython", "ipykernel", "ipywidgets", "jupyterlab", "pandas", "pydantic")
 
 _BLOCK = re.compile(r"(<!-- bench: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -94,8 +96,17 @@ def machine() -> str:
     load = f", load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
     return (
         f"{datetime.now(UTC):%-d %B %Y, %H:%M} UTC; {platform.system()} {platform.machine()}, "
-        f"{os.cpu_count()} cores{load}; Python {platform.python_version()}."
+        f"{os.cpu_count()} cores{load}; Python {platform.python_version()}, "
+        f"an empty loop of {LOOP:,} steps took {empty_loop():.2f} s."
     )
+
+
+def empty_loop() -> float:
+    """Return the seconds of a bare loop: how fast the machine is, and how busy."""
+    began = time.perf_counter()
+    for _ in range(LOOP):
+        pass
+    return time.perf_counter() - began
 
 
 def versions() -> str:

@@ -7,7 +7,7 @@ included, whatever it becomes next. Every function is linear in the text's lengt
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 # Unicode's Default_Ignorable_Code_Point, in parts: nobody sees them, a program does.
 _UNSEEN: Final = (
@@ -58,9 +58,7 @@ def plain(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    if not text.isascii():
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    text = _ESCAPES.sub("", text)
+    text = _ESCAPES.sub("", whole(text))
     text = _CONTROLS.sub("", _BREAKS.sub("\n", text).replace("\t", "    "))
     if text.isascii():
         return text
@@ -69,6 +67,31 @@ def plain(text: str) -> str:
     if _REORDERING.search(text):
         text = text.translate(_NAMES)
     return _STACKED.sub("", text)
+
+
+def whole(text: str) -> str:
+    """Return `text` with U+FFFD for each half of a surrogate pair: nothing can store or send one.
+
+    Two halves that belong together become the character that they are.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def whole_in(value: Any) -> Any:
+    """Return a value whose texts, in lists and dicts too, are `whole`."""
+    if isinstance(value, str):
+        return whole(value)
+    if type(value) in (list, tuple):
+        return type(value)(map(whole_in, value))
+    if type(value) is dict:
+        return {whole_in(name): whole_in(inner) for name, inner in value.items()}
+    return value
 
 
 def escaped_json(text: str) -> str:

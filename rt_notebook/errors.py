@@ -18,6 +18,7 @@ RoundtableError
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -146,7 +147,7 @@ class CallError(RunError):
             provider=provider,
             model=model,
             partial=partial[:PARTIAL_LIMIT],
-            retry_after_s=retry_after_s,
+            retry_after_s=_seconds(retry_after_s),
             usage=usage,
         )
 
@@ -154,6 +155,12 @@ class CallError(RunError):
     def retryable(self) -> bool:
         """True where another try can help (rate_limit, overloaded, connection)."""
         return self.kind in RETRYABLE_KINDS
+
+
+def _seconds(given: Any) -> float | None:
+    """Return seconds to wait; what foreign code gives in another form is none."""
+    fits = isinstance(given, int | float) and math.isfinite(given) and given >= 0
+    return given if fits else None
 
 
 CALL_ERROR_KINDS: Final = frozenset(

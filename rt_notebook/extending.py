@@ -10,12 +10,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rt_notebook.characters import whole
 from rt_notebook.domain.extension import CONTINUE, MAX_PROMPT, NEW
 from rt_notebook.domain.kinds import MAX_OBSERVER_PROMPT
 from rt_notebook.domain.spec import MAX_ROUNDS
 from rt_notebook.domain.state import RESUMABLE, State, fold
 from rt_notebook.engine.estimate import spec_warnings
-from rt_notebook.errors import NotResumableError, OptionError, SeatError, nearest, one_line
+from rt_notebook.engine.limits import broken_limit
+from rt_notebook.errors import (
+    LimitError,
+    NotResumableError,
+    OptionError,
+    SeatError,
+    nearest,
+    one_line,
+)
 from rt_notebook.running import DebateRun
 from rt_notebook.seating import (
     check_functions,
@@ -62,6 +71,7 @@ def extend_run(
         UnknownDebateError: there is no such debate.
         NotResumableError: it isn't done, somebody else runs it, or a callable is missing.
         OptionError: something that is added doesn't fit.
+        LimitError: no further round fits its limits.
         SeatError: other seats are named, or a seat is a person and nobody can answer here.
     """
     store, name = find_debate(debate, opening.store)
@@ -77,10 +87,10 @@ def extend_run(
         unattended = is_unattended(state.spec, opening.attended)
         check_people(everybody(state.spec), unattended)
         body = {
-            "prompt": more.prompt.strip(),
+            "prompt": whole(more.prompt).strip(),
             "rounds": more.rounds,
             "mode": more.mode,
-            "observer_prompt": more.observer_prompt,
+            "observer_prompt": whole(more.observer_prompt or "") or None,
             "source": opening.source,
             "unattended": unattended,
         }
@@ -133,6 +143,22 @@ def _check_extending(more: Extending, state: State) -> None:
     if more.mode == NEW and not more.prompt.strip():
         raise OptionError("extend: the new challenge is empty; write it", option="prompt")
     _check_texts(more, state)
+    _check_budget(state)
+
+
+def _check_budget(state: State) -> None:
+    """Refuse what would only be paid for with a new ending: not one more round is to be had.
+
+    Where a limit pauses the debate, it pauses here too, and goes on with other limits.
+    """
+    asked = [seat.name for seat in state.spec.seats]
+    limit = broken_limit(state, asked[:1] if state.discusses else asked)
+    if limit is not None and state.spec.limits.on_limit == "verdict":
+        raise LimitError(
+            f"extend: no further round fits its limits: {limit['limit']}={limit['bound']:g}, "
+            f"{limit['used']:g} used; nothing was called",
+            **limit,
+        )
 
 
 def _check_texts(more: Extending, state: State) -> None:

@@ -145,22 +145,14 @@ class DebateRun:
         """Return what answers a seat's calls."""
         return make_provider(seat, context)
 
-    def result(self, variable: str | None = None, *, cut: bool = False) -> Result:
-        """Return the result so far.
-
-        Args:
-            variable: the notebook variable that will hold it.
-            cut: nobody waits for the debate any more, whose loop is blocked so that it couldn't
-                even say that it is interrupted.
-        """
-        shown = "interrupted" if cut and self._state.live else None
+    def result(self, variable: str | None = None) -> Result:
+        """Return the result so far."""
         return Result(
             self._state,
             lambda: self.store.events(self.id),
             warnings=self.warnings,
             variable=variable,
-            outside=lambda state: snapshot_of(state, status=shown if state.live else None),
-            status=shown,
+            outside=snapshot_of,
         )
 
     def state(self) -> Snapshot:

@@ -22,6 +22,7 @@ from rt_notebook.domain.state import LIVE, RESUMABLE, fold, start_state
 from rt_notebook.domain.titles import running_line
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.estimate import Estimate, check_limits, estimate, spec_warnings
+from rt_notebook.engine.limits import with_room
 from rt_notebook.errors import NotResumableError, SeatError, UnknownDebateError
 from rt_notebook.following import Following
 from rt_notebook.next_steps import awaiting, snapshot_of
@@ -187,7 +188,7 @@ def resume_run(
         unattended = is_unattended(state.spec, opening.attended)
         check_people(everybody(state.spec), unattended)
         first: list[Body] = [("interrupted", {"why": "its process is gone"})] if state.live else []
-        new_limits = changed_limits(state.spec.limits, limits)
+        new_limits = with_room(state, changed_limits(state.spec.limits, limits))
         body = {
             "source": opening.source,
             "limits": new_limits and new_limits.model_dump(mode="json"),

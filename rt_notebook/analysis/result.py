@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rt_notebook.analysis.log_notes import log_notes
 from rt_notebook.analysis.summary import Summary, summary_of
 from rt_notebook.analysis.verdict import Verdict, verdict_of
 from rt_notebook.domain.events import Event
@@ -99,8 +100,8 @@ class Result:
     @property
     def warnings(self) -> list[str]:
         """Lines for the person: what was odd about the brief, the seats or the run."""
-        failed = self._current().research_failure
-        return [*self._warnings, *([failed] if failed else [])]
+        failed = self._fold.research_failure
+        return [*self._warnings, *([failed] if failed else []), *log_notes(self._fold)]
 
     @property
     def state(self) -> Snapshot:

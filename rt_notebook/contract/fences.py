@@ -17,13 +17,9 @@ UNCLOSED: Final = "unclosed_fence"
 _MARK: Final = re.compile(r"\s*+(`{3,}+|~{3,}+)(.*+)", re.DOTALL)
 
 
-class _Mark(NamedTuple):
-    line: int
-    run: str
-    info: str
-
-    def closes(self, opening: _Mark) -> bool:
-        return not self.info and self.run.startswith(opening.run)
+# Plain tuples, since a hostile text has hundreds of thousands of them.
+_Mark = tuple[int, str, str]
+"""A mark's line, its run of backticks or tildes, and what stands behind it."""
 
 
 class Block(NamedTuple):
@@ -42,18 +38,19 @@ def may_hold_fence(text: str) -> bool:
     return "```" in text or "~~~" in text
 
 
-def _mark(number: int, line: str) -> _Mark | None:
-    found = _MARK.match(line)
-    if found is None:
-        return None
-    run, info = found.group(1), found.group(2).strip()
-    return None if run[0] == "`" and "`" in info else _Mark(number, run, info)
-
-
 def _marks(lines: Iterable[str]) -> Iterator[_Mark]:
+    match = _MARK.match
     for number, line in enumerate(lines):
-        if ("```" in line or "~~~" in line) and (mark := _mark(number, line)):
-            yield mark
+        if ("```" in line or "~~~" in line) and (found := match(line)):
+            run, info = found.groups()
+            if not info:
+                yield number, run, ""
+            elif run[0] != "`" or "`" not in info:
+                yield number, run, info.strip()
+
+
+def _closes(mark: _Mark, opening: _Mark) -> bool:
+    return not mark[2] and mark[1].startswith(opening[1])
 
 
 def unwrapped(text: str) -> tuple[str, tuple[str, ...]]:
@@ -64,12 +61,12 @@ def unwrapped(text: str) -> tuple[str, tuple[str, ...]]:
     lines = text.strip().split("\n")
     marks = _marks(lines)
     opening = next(marks, None)
-    if opening is None or opening.line:
+    if opening is None or opening[0]:
         return text, ()
-    closing = next((mark for mark in marks if mark.closes(opening)), None)
+    closing = next((mark for mark in marks if _closes(mark, opening)), None)
     if closing is None:
         return "\n".join(lines[1:]), (FENCED, UNCLOSED)
-    if closing.line + 1 < len(lines):
+    if closing[0] + 1 < len(lines):
         return text, ()
     return "\n".join(lines[1:-1]), (FENCED,)
 
@@ -90,38 +87,29 @@ def blocks(
     around: _Mark | None = None  # the fence that the first header is in
     inner: _Mark | None = None  # a fence inside that one, or inside a section
     kept: list[Header] = []
-    for header, mark in _events(lines, headers):
-        if header is not None:
+    coming = iter(headers)
+    header = next(coming, None)
+    for mark in _marks(lines):
+        while header is not None and header.line < mark[0]:
             if inner is None and (kept or header.line in starts):
                 kept.append(header)
-        elif mark is not None:
-            if inner is not None:
-                inner = None if mark.closes(inner) else inner
-            elif around is not None and mark.closes(around):
-                if kept:
-                    yield Block(kept, mark.line, (FENCED,))
-                around, kept = None, []
-            elif around is None and not kept:
-                around = mark
-            else:
-                inner = mark
+            header = next(coming, None)
+        if header is not None and header.line == mark[0]:
+            header = next(coming, None)  # a line that could be both is a mark
+        if inner is not None:
+            inner = None if _closes(mark, inner) else inner
+        elif around is not None and _closes(mark, around):
+            if kept:
+                yield Block(kept, mark[0], (FENCED,))
+            around, kept = None, []
+        elif around is None and not kept:
+            around = mark
+        else:
+            inner = mark
+    while header is not None:
+        if inner is None and (kept or header.line in starts):
+            kept.append(header)
+        header = next(coming, None)
     if kept:
         notes = (FENCED,) if around else ()
         yield Block(kept, len(lines), (*notes, UNCLOSED) if around or inner else notes)
-
-
-def _events(
-    lines: Sequence[str], headers: Sequence[Header]
-) -> Iterator[tuple[Header | None, _Mark | None]]:
-    """Yield header lines and fence marks in order; a line that could be both is a mark."""
-    marks = _marks(lines)
-    mark = next(marks, None)
-    for header in headers:
-        while mark is not None and mark.line < header.line:
-            yield None, mark
-            mark = next(marks, None)
-        if mark is None or mark.line != header.line:
-            yield header, None
-    while mark is not None:
-        yield None, mark
-        mark = next(marks, None)

@@ -146,7 +146,10 @@ def settled(headers: Sequence[Header]) -> list[Header]:
 
     A doubtful line counts when no other line gives its header, and then only the first one.
     """
-    if not any(header.doubtful for header in headers):
+    for header in headers:
+        if header.doubtful:
+            break
+    else:
         return list(headers)
     given = {header.name for header in headers if not header.doubtful}
     kept = []

@@ -132,8 +132,12 @@ def _without_stops(text: str, start: int, end: int) -> int:
 def _peeled(text: str, start: int, end: int, size: int = 1) -> tuple[int, int]:
     """Return the bounds left when layers are peeled, as far as they can be, down to `size`."""
     while end - start > size:
-        if _CLOSING.get(text[start]) == text[end - 1]:
+        first, last = text[start], text[end - 1]
+        if _CLOSING.get(first) == last:
             start, end = start + 1, end - 1
+            continue
+        if first == " " or last == " ":  # between every two layers of `* * *`
+            start, end = start + (first == " "), end - (last == " ")
             continue
         low, high = _trimmed(text, start, end)
         bare = _without_stops(text, low, high)
@@ -250,7 +254,10 @@ class SeatNames:
         if not self._known:
             return None
         found = self._known.get(entry.casefold())
-        for shown in (entry, entry.strip(_AROUND_NAMES)) if found is None else ():
+        if found is not None:
+            return found
+        bare = entry.strip(_AROUND_NAMES)
+        for shown in (entry,) if bare == entry else (entry, bare):
             if len(shown) <= LONGEST and (found := self._known.get(normal_form(shown))):
                 break
         return found

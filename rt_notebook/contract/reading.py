@@ -112,7 +112,8 @@ def _read_lines(
     chosen: Sections = _NOTHING
     chosen_notes: tuple[str, ...] = ()
     for block in blocks(lines, headers, {header.line for header in known}):
-        found = sections(lines, settled(block.headers), block.stop)
+        given = settled(block.headers) if grammar.has_doubts else block.headers
+        found = sections(lines, given, block.stop)
         if chosen is _NOTHING or grammar.names[0] in found.lines:
             chosen, chosen_notes = found, block.notes
         if is_answer(found):

@@ -59,7 +59,8 @@ def _alone(
     alone: list[tuple[re.Match[str], bool]] = []
     opened, offset, blank = False, 0, True
     for tag in tags:
-        begins_line = _ends_blank(text[offset : tag.start()], blank)
+        between = text[offset : tag.start()]
+        begins_line = _ends_blank(between, blank) if between else blank
         offset, blank = tag.end(), False
         if not tag[1]:
             opened = True
@@ -91,7 +92,7 @@ def _last_start(text: str, headers: HeaderFinder) -> int:
 
 
 def _is_start(line: str, headers: HeaderFinder) -> bool:
-    return any(header.name in (STANCE, RECOMMENDATION) for header in headers([line]))
+    return len(line) >= len(STANCE) and any(header.name in (STANCE, RECOMMENDATION) for header in headers([line]))
 
 
 def _line_from(text: str, offset: int) -> str:
@@ -110,7 +111,7 @@ def _in_front(
     while number < len(tags):
         tag = tags[number]
         between = text[offset : tag.start()]
-        if _holds_header(between, headers, blank):
+        if between and _holds_header(between, headers, blank):
             break
         number += 1
         if tag[1]:
@@ -120,8 +121,9 @@ def _in_front(
             continue
         while closings and closings[-1] < number:
             closings.pop()
-        kept.append(between)
-        blank = _ends_blank(between, blank)
+        if between:
+            kept.append(between)
+            blank = _ends_blank(between, blank)
         if closings:
             closing = tags[closings[-1]]
             pieces.append(text[tag.end() : closing.start()])

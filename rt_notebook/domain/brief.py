@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final
 
 from pydantic import field_validator
 
+from rt_notebook.characters import plain
 from rt_notebook.domain.kinds import MIN_OPTIONS as MIN_OPTIONS
 from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.values import Value
@@ -72,7 +73,7 @@ class Brief(Value):
     @field_validator("question")
     @classmethod
     def _question(cls, value: str) -> str:
-        if not value.strip():
+        if not plain(value).strip():
             raise BriefError("the question is empty; write what is to be decided", field="question")
         return _bounded("question", value, MAX_QUESTION)
 
@@ -88,7 +89,7 @@ class Brief(Value):
         seen: dict[str, str] = {}
         for label in labels:
             _check_label(label)
-            key = normal_form(label)
+            key = normal_form(plain(label))  # what a person can't tell apart is no choice
             if key in seen:
                 raise BriefError(
                     f"options: {label!r} is the same as {seen[key]!r}; make them distinct",
@@ -138,7 +139,7 @@ def _bounded(field: str, value: str, limit: int, what: str = "") -> str:
 
 
 def _check_label(label: str) -> None:
-    key = normal_form(label)
+    key = normal_form(plain(label))
     if not key:
         raise BriefError("options: an option is empty", field="options")
     if len(label) > MAX_LABEL or len(label.splitlines()) > 1:

@@ -139,8 +139,8 @@ def as_step(step: object) -> Step:
     for key in ("reply", "garbage", "message"):
         if not isinstance(checked.get(key, ""), str):
             raise SeatError(f"a script's {key} is a text: got {checked[key]!r}")
-    if "fail" in checked and checked["fail"] not in CALL_ERROR_KINDS:
-        kind = str(checked["fail"])
+    if "fail" in checked and checked["fail"] not in tuple(CALL_ERROR_KINDS):
+        kind = one_line(str(checked["fail"]), 80)
         raise SeatError(f"fail({kind!r}): no such error kind{nearest(kind, CALL_ERROR_KINDS)}")
     if "say" in checked:
         checked["say"] = _said(checked["say"])

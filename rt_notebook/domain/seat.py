@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import PrivateAttr, field_serializer, field_validator
 
+from rt_notebook.characters import plain
 from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.script import Script, Step, as_step
 from rt_notebook.domain.values import Value
@@ -124,10 +125,13 @@ class Seat(Value):
                 f"seat name {name[:60]!r} has {len(name)} characters; 1 to {_NAME_LIMIT} are "
                 "allowed"
             )
-        bad = next((c for c in name if c in _FORBIDDEN or not c.isprintable()), None)
+        bad = next(
+            (c for c in name if c in _FORBIDDEN or not c.isprintable() or not plain(c)), None
+        )
         if bad is not None:
+            shown = repr(bad) if plain(bad) else ascii(bad)
             raise SeatError(
-                f"seat name {name!r} holds {bad!r}; use letters, digits, spaces, '-', '_' or '.'"
+                f"seat name {name!r} holds {shown}; use letters, digits, spaces, '-', '_' or '.'"
             )
         if not normal_form(name):
             raise SeatError(f"seat name {name!a} can't be seen; choose one that can")

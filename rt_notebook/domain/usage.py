@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Final
 
 CHARS_PER_TOKEN: Final = 4
 """Characters a token, where a provider reports none (the usual rule of thumb for English text)."""
+
+MOST_TOKENS: Final = 10**12
+"""Tokens of one call; more was never counted by anybody, and sums of it fit no table."""
+
+MOST_USD: Final = 1e9
+"""US dollars of one call; a report of more is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,7 @@ class Usage:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any] | None, cost: float | None = None) -> Usage:
-        """Return the usage stored by `to_json`; unknown keys are ignored.
+        """Return the usage stored by `to_json`; unknown keys and impossible values are ignored.
 
         Args:
             data: the stored tokens.
@@ -46,7 +53,28 @@ class Usage:
             get("cached_tokens"),
             get("reasoning_tokens"),
             get("cost") if cost is None else cost,
+        ).believed()
+
+    def believed(self) -> Usage:
+        """Return it without what can't be: a provider, or an edited record, may say anything."""
+        return Usage(
+            _count(self.prompt_tokens),
+            _count(self.completion_tokens),
+            _count(self.cached_tokens),
+            _count(self.reasoning_tokens),
+            _usd(self.cost),
         )
+
+
+def _count(value: object) -> int | None:
+    fits = isinstance(value, Integral) and not isinstance(value, bool)
+    return int(value) if fits and 0 <= value <= MOST_TOKENS else None  # type: ignore[call-overload,operator]
+
+
+def _usd(value: object) -> float | None:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value <= MOST_USD:
+        return None  # not a number (NaN) is outside of any bounds
+    return float(value)
 
 
 _FIELDS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost")

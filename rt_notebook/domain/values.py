@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from rt_notebook.characters import whole_in
 from rt_notebook.errors import OptionError, RoundtableError, nearest, one_line
 
 
@@ -19,7 +20,8 @@ class Value(BaseModel):
 
     def __init__(self, **data: Any) -> None:
         try:
-            super().__init__(**data)
+            # As the log will give it back, or a resumed debate would have another brief.
+            super().__init__(**{name: whole_in(given) for name, given in data.items()})
         except ValidationError as exc:
             raise self._explain(exc) from None
 

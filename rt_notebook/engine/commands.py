@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from rt_notebook.characters import whole
 from rt_notebook.domain.gate import Gate
 from rt_notebook.domain.state import State
 from rt_notebook.errors import UsageError, nearest, one_line
@@ -190,7 +191,7 @@ def _is_texts(answers: object) -> bool:
 
 
 def _words(text: object) -> str:
-    return "" if text is None else str(text).strip()
+    return "" if text is None else whole(str(text)).strip()
 
 
 def _bounded(what: str, text: str, kept: dict[str, Any]) -> None:

@@ -6,11 +6,13 @@ One call is always kept for the chairman.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from rt_notebook.domain.spec import DebateSpec
+from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.domain.state import State
 from rt_notebook.domain.usage import CHARS_PER_TOKEN
+from rt_notebook.errors import LimitError
 
 REPLY_TOKENS: Final = 400
 """Completion tokens expected of a reply."""
@@ -54,6 +56,25 @@ def broken_calls(state: State, asked: Sequence[str]) -> dict[str, Any] | None:
         if needed and used + needed > bound:
             return _limit(f"max_calls_per_vendor.{vendor}", used, bound)
     return None
+
+
+def with_room(state: State, limits: Limits | None) -> Limits | None:
+    """Return limits that are to hold from now on, if they leave a call for the verdict.
+
+    Raises:
+        LimitError: they don't; nothing was called.
+    """
+    if limits is None:
+        return None
+    changed = replace(state, spec=state.spec.model_copy(update={"limits": limits}))
+    broken = broken_calls(changed, ())
+    if broken is not None:
+        raise LimitError(
+            f"{broken['limit']}={broken['bound']}: {broken['used']} are used, and the "
+            f"{state.spec.ending_name} needs one more; nothing was called",
+            **broken,
+        )
+    return limits
 
 
 class Budget:

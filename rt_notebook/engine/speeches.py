@@ -13,7 +13,7 @@ from rt_notebook.contract.speech import read_speech, read_summary
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.turn import SPEECH, SUMMARY
 from rt_notebook.engine.commands import Body
-from rt_notebook.engine.tries import Desk, Failed, Tries
+from rt_notebook.engine.tries import Desk, Failed, Tries, ending_refused
 from rt_notebook.providers.base import Message
 
 _UNREADABLE: Final = "protocol"
@@ -87,7 +87,10 @@ class SummaryTaker:
         if logged is not None:
             await desk.post(_outcome(logged))
             return
-        desk.budget.take(self._seat.vendor)
+        refused = ending_refused(desk, self._seat)
+        if refused is not None:
+            await desk.post(refused)
+            return
         try:
             answer = await self._tries.answer(SUMMARY, self._messages(), self._shorter)
         except Failed as exc:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
+from rt_notebook.characters import whole
 from rt_notebook.contract.prompts import MAX_QUOTE, PROMPTS_VERSION, Prompts, messages_hash
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.state import State
@@ -239,6 +240,20 @@ class Tries:
         }
 
 
+def ending_refused(desk: Desk, seat: Seat) -> Body | None:
+    """Count the first try for the ending, or return the event of its failure.
+
+    One call is kept for it, and one that was cut off may be made again. Where it failed before the
+    process died, another try has to be within the limits, as it would have had to be then.
+    """
+    tried = [call for call in desk.state.verdict_calls if not call.lost]
+    if not tried:
+        desk.budget.take(seat.vendor)
+    elif not desk.budget.take_extra(seat.vendor, reserve=False):
+        return "verdict_failed", {"error": tried[-1].error, "message": tried[-1].message}
+    return None
+
+
 def with_repair(messages: Sequence[Message], text: str, request: str) -> Sequence[Message]:
     """Return the messages of a repair: what was asked, what came (cut if long), what is wanted."""
     shown = text if len(text) <= MAX_QUOTE else text[:MAX_QUOTE] + "\n[cut]"
@@ -251,11 +266,11 @@ def failed_body(call: str, error: CallError, retry_in_s: float | None) -> dict[s
         "call": call,
         "error": error.kind,
         "message": one_line(str(error)),
-        "partial": error.partial or None,
+        "partial": whole(error.partial) or None,
         "retry_in_s": None if retry_in_s is None else round(retry_in_s, 3),
     }
-    usage = error.usage
-    if isinstance(usage, Usage) and usage != UNKNOWN:  # it was billed all the same
+    usage = error.usage.believed() if isinstance(error.usage, Usage) else UNKNOWN
+    if usage != UNKNOWN:  # it was billed all the same
         body |= {"usage": usage.to_json(), "cost": usage.cost}
     return body
 

@@ -7,7 +7,7 @@ from rt_notebook.domain.reply import VerdictText
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.turn import REPAIR, VERDICT
 from rt_notebook.engine.commands import Body
-from rt_notebook.engine.tries import Desk, Failed, Tries, with_repair
+from rt_notebook.engine.tries import Desk, Failed, Tries, ending_refused, with_repair
 from rt_notebook.providers.base import Message
 
 
@@ -40,7 +40,10 @@ class VerdictTaker:
             text = self._logged(VERDICT)
             before: tuple[Body, ...] = ()
             if text is None:
-                desk.budget.take(self._seat.vendor)
+                refused = ending_refused(desk, self._seat)
+                if refused is not None:
+                    await desk.post(refused)
+                    return
                 answer = await self._tries.answer(VERDICT, messages)
                 text, before = answer.text, (answer.event,)
             read = self._read(text)

@@ -5,11 +5,12 @@ Nothing is called here; every mistake is one clear error before anything is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rt_notebook import session
+from rt_notebook.analysis.result import Result
 from rt_notebook.config import (
     Config,
     choose_research,
@@ -29,7 +30,7 @@ from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.engine.estimate import Estimate
 from rt_notebook.errors import LimitError
 from rt_notebook.frontends.launch import DebateCell
-from rt_notebook.frontends.place import Place, find_place
+from rt_notebook.frontends.place import RESULT_VARIABLE, Place, find_place
 from rt_notebook.frontends.views import cell_for
 
 
@@ -100,12 +101,14 @@ def debate_of_cell(shell: Any, options: LineOptions, body: str) -> CellDebate:
             background=background,
             assign=_assigner(shell, options.variable),
             confirm=confirm,
-            variable=options.variable or "roundtable_result",
+            variable=options.variable or RESULT_VARIABLE,
             show_result=True,
         )
 
     # A replay says what it said when it was recorded, and pays for nothing.
-    notes = _notes(spec, filled.warnings, store) if estimate.calls.max else filled.warnings
+    notes = filled.warnings
+    if estimate.calls.max:
+        notes = (*_notes(spec, filled.warnings, store), *_no_memory(spec, variables))
     return CellDebate(spec, estimate, notes, cell)
 
 
@@ -153,7 +156,7 @@ def _attended(place: Place, background: bool) -> bool:
 
 def _assigner(shell: Any, variable: str | None) -> Callable[[Any], None]:
     def assign(value: Any) -> None:
-        shell.user_ns["roundtable_result"] = value
+        shell.user_ns[RESULT_VARIABLE] = value
         if variable is not None:
             shell.user_ns[variable] = value
 
@@ -176,6 +179,18 @@ def confirmation(estimate: Estimate, above: float | None, attended: bool) -> str
             bound=above,
         )
     return f"{estimate}\nExpected cost: {cost}, above {above:g} USD. Start?"
+
+
+def _no_memory(spec: DebateSpec, variables: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the note for a bare question that may be meant to follow the last debate's."""
+    last = variables.get(RESULT_VARIABLE)
+    given = spec.brief.model_dump(exclude={"question"}, exclude_defaults=True)
+    if given or not isinstance(last, Result) or last.fold.live:
+        return ()
+    return (
+        f"A new debate, which knows nothing of {last.id}: `%roundtable extend {last.id} '…'` goes "
+        "on with that one.",
+    )
 
 
 def _notes(spec: DebateSpec, warnings: tuple[str, ...], store: Any) -> tuple[str, ...]:

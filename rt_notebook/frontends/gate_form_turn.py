@@ -62,7 +62,7 @@ class TurnForm(Form):
         self._fill([top.add_class("rt-form-top"), prompt, *self._parts(), self._turn_buttons()])
 
     def _parts(self) -> list[Any]:
-        choices = [*self._options, OTHER_CHOICE, NOTHING_NEW]
+        choices = [*map(plain, self._options), OTHER_CHOICE, NOTHING_NEW]
         stance = ipywidgets.RadioButtons(options=choices, value=None, tooltip="Stance")
         stance.layout.width = FULL
         return [
@@ -113,7 +113,8 @@ class TurnForm(Form):
             label = " ".join(read["other"].split())
             key = stance = f"{OTHER} {label}" if label else None
         elif choice is not None:
-            key, stance = f"opt-{self._options.index(choice) + 1}", choice
+            place = [plain(option) for option in self._options].index(choice)
+            key, stance = f"opt-{place + 1}", self._options[place]
         agreed = [name for n, name in enumerate(self._others) if read.get(f"agree-{n}")]
         return Reply(
             valid=True,

@@ -15,6 +15,7 @@ from rt_notebook.engine.job import Job
 from rt_notebook.errors import OptionError, one_line
 from rt_notebook.frontends.handle import Handle
 from rt_notebook.frontends.place import Place
+from rt_notebook.next_steps import snapshot_of
 from rt_notebook.running import DebateRun
 
 OnEvent = Callable[[Event], object]
@@ -132,7 +133,9 @@ class DebateCell:
             if self.view is not None:
                 self.view.finish(NotStarted())
             return
-        self.result = result = self.run.result(self._variable, cut=not job.done())
+        self.result = result = self.run.result(self._variable)
+        if not job.done() and self.run.fold.live:
+            self.result = result = _cut_off(self.run, self._variable)
         result.typed = self._typed
         if self._assign is not None and not self.background:
             self._assign(result)
@@ -161,6 +164,18 @@ class NotStarted:
 
     def __repr__(self) -> str:
         return "Not started; nothing was called."
+
+
+def _cut_off(run: DebateRun, variable: str | None) -> Result:
+    """Return the result of a debate whose loop is blocked, so that it can't record its own end."""
+    return Result(
+        run.fold,
+        lambda: run.store.events(run.id),
+        warnings=run.warnings,
+        variable=variable,
+        outside=lambda state: snapshot_of(state, status="interrupted" if state.live else None),
+        status="interrupted",
+    )
 
 
 def _same_cell(shell: Any) -> Callable[[], bool]:

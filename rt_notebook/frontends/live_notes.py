@@ -5,21 +5,22 @@ Owns the words a person needs to go on without a form. Must not know threads or 
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 from rt_notebook.frontends.widgets import view_bundle
+from rt_notebook.rendering.markup import escape
+from rt_notebook.rendering.plain import plain
 
 
 class Note:
     """A short text to display where no widget is.
 
     Args:
-        text: shown as it is, line breaks kept.
+        text: shown as text, line breaks kept; made harmless here.
     """
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = plain(text)
         """The words."""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -59,4 +60,4 @@ def what_to_do(debate: str, *, background: bool) -> str:
 
 def _as_html(text: str) -> str:
     style = "white-space:pre-wrap;border-left:3px solid #888;padding:4px 10px;margin:4px 0"
-    return f'<div style="{style}">{html.escape(text)}</div>'
+    return f'<div style="{style}">{escape(text)}</div>'

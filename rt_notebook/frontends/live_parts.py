@@ -12,6 +12,7 @@ from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.gate import Gate, Question
 from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.positions import canonical_key
+from rt_notebook.domain.reply import OTHER
 from rt_notebook.domain.snapshot import final_tally
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
@@ -109,7 +110,8 @@ def reply(turn: Turn, state: State) -> Message:
         "type": "reply",
         "round": turn.round,
         "seat": turn.seat,
-        "key": key,
+        # A stance of its own is told by its label; the page only asks whether there is a key.
+        "key": OTHER[:-1] if key is not None and key.startswith(OTHER) else key,
         "label": label_of(key, state),
         "text": text,
     }

@@ -13,13 +13,11 @@ from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 from rt_notebook.errors import OptionError, UsageError
 from rt_notebook.frontends import cell_runner, completion
 from rt_notebook.frontends.help_text import cell_help
+from rt_notebook.frontends.place import RESULT_VARIABLE
 from rt_notebook.frontends.verbs import Command, new_limits, number, read_verb, verbs_help
 
 if TYPE_CHECKING:
     from rt_notebook.frontends.launch import DebateCell
-
-RESULT_VARIABLE = "roundtable_result"
-"""The variable that always holds the last result."""
 
 
 def load(shell: Any) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+RESULT_VARIABLE: Final = "roundtable_result"
+"""The notebook's variable that always holds the last result."""
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,9 @@ def _words(error: Exception) -> str:
 def _way_out(error: Exception, kind: str, door: Door) -> str:
     if kind == "auth":
         return f"check the key in {door.key_variable}" if door.key_variable else "check the login"
+    wait = getattr(error, "retry_after", None)
+    if kind == "rate_limit" and isinstance(wait, int | float):
+        return f"it asks to wait {wait:,.0f} s"
     if kind == "quota":
         return "the account's quota or credit is used up"
     if kind == "not_found":
@@ -136,6 +139,8 @@ def _way_out(error: Exception, kind: str, door: Door) -> str:
         return f"check the model's name {door.model!r}" + (f"; is it {near!r}?" if near else "")
     if kind == "context_length":
         return "the prompt is longer than the model takes; shorten the context"
+    if kind == "connection" and door.base_url and getattr(error, "phase", None) in _NOT_SENT:
+        return f"does a server listen at {redact(door.base_url, door.secrets)}?"
     return ""
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import random
 from collections import deque
 from collections.abc import Mapping
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Final
 
+from rt_notebook.characters import whole
 from rt_notebook.contract.fences import unwrapped
 from rt_notebook.contract.text import is_blank
 from rt_notebook.domain.usage import Usage
@@ -34,6 +34,9 @@ MINUTE_S: Final = 60.0
 
 # Characters of an answer that may be nothing but a code fence.
 _BARE_FENCE: Final = 200
+
+# A year: whatever claims to have taken longer is no time.
+_LONGEST_S: Final = 366 * 86_400.0
 
 # Timers fire up to a clock's tick early.
 _TICK_S: Final = 0.001
@@ -76,7 +79,12 @@ async def complete_bounded(
         kind = "timeout" if isinstance(exc, TimeoutError) else "provider"
         raise CallError(_words(exc), kind=kind) from exc
     watch.stop()
-    return _checked(completion)
+    try:
+        return _checked(completion)
+    except CallError:
+        raise
+    except Exception as exc:  # the same edge: what foreign code handed over is no answer
+        raise CallError(f"the answer can't be read: {_words(exc)}", kind="protocol") from exc
 
 
 def retry_delay(error: CallError, attempt: int, retries: int, remaining_s: float) -> float | None:
@@ -171,8 +179,11 @@ class Limited:
                 answer.timings = {**answer.timings, "queued": queued}
             return answer
         except CallError as error:
-            if error.kind == "rate_limit":
-                self._limiter.slow_down(error.retry_after_s or BACKOFF_BASE_S)
+            wait = error.retry_after_s or BACKOFF_BASE_S
+            # For a longer wait than a turn has time for, everybody else would only time out; and
+            # the vendor may mean one model, or be paid meanwhile: each call hears it itself.
+            if error.kind == "rate_limit" and wait < call.deadline_s:
+                self._limiter.slow_down(wait)
             raise
         finally:
             self._limiter.leave()
@@ -282,6 +293,8 @@ def _checked(completion: Completion) -> Completion:
         )
     if _says_nothing(text):
         raise CallError("the answer is empty", kind="empty", partial=text)
+    if not text.isascii():
+        completion.text = whole(text)
     return completion if completion.is_plain else _with_clean_facts(completion)
 
 
@@ -299,37 +312,29 @@ def _with_clean_facts(completion: Completion) -> Completion:
     return Completion(
         completion.text,
         tuple(_tool(tool) for tool in tools if isinstance(tool, Mapping)),
-        _clean_usage(facts.usage) if isinstance(facts.usage, Usage) else None,
+        facts.usage.believed() if isinstance(facts.usage, Usage) else None,
         _word(facts.model),
         _word(facts.request_id),
         {str(name): s for name, value in timings.items() if (s := _number(value)) is not None},
     )
 
 
-def _clean_usage(usage: Usage) -> Usage:
-    return Usage(
-        _count(usage.prompt_tokens),
-        _count(usage.completion_tokens),
-        _count(usage.cached_tokens),
-        _count(usage.reasoning_tokens),
-        _number(usage.cost),
-    )
-
-
 def _tool(tool: Mapping[Any, Any]) -> dict[str, str]:
-    return {str(key): one_line(str(value), MAX_PREVIEW) for key, value in tool.items()}
+    return {str(key): one_line(_shown(value), MAX_PREVIEW) for key, value in tool.items()}
+
+
+def _shown(value: object) -> str:
+    try:
+        return str(value)
+    except Exception:  # a foreign object, or a number of too many digits
+        return type(value).__name__
 
 
 def _word(value: object) -> str | None:
     return one_line(value, MAX_PREVIEW) if isinstance(value, str) else None
 
 
-def _count(value: object) -> int | None:
-    return int(value) if isinstance(value, Integral) and int(value) >= 0 else None
-
-
 def _number(value: object) -> float | None:
-    if not isinstance(value, Real):
+    if not isinstance(value, Real) or not 0 <= value <= _LONGEST_S:
         return None
-    number = float(value)
-    return number if math.isfinite(number) and number >= 0 else None
+    return float(value)

@@ -10,7 +10,7 @@ from rt_notebook.domain.turn import Turn
 from rt_notebook.rendering import facts
 from rt_notebook.rendering.discussion import note_heading, spoken
 from rt_notebook.rendering.markup import markdown_escape as esc
-from rt_notebook.rendering.markup import markdown_points, markdown_quote
+from rt_notebook.rendering.markup import markdown_points, markdown_quote, markdown_strong
 from rt_notebook.rendering.sources import source_lines
 from rt_notebook.rendering.wording import joined, round_name
 
@@ -74,7 +74,7 @@ def _header(state: State) -> list[str]:
         if facts.all_scripted(state.spec)
         else []
     )
-    found.append(f"**{esc(first)}**")
+    found.append(markdown_strong(first))
     if rest.strip():
         found.append(markdown_quote(rest))
     found.append(

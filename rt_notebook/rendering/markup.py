@@ -87,6 +87,13 @@ def markdown_escape(text: str) -> str:
     return _escaped(one_line(text, SHOWN_LIMIT))
 
 
+def markdown_strong(text: str) -> str:
+    """Return text as one bold line of Markdown; nothing where nothing of it can be seen."""
+    shown = markdown_escape(text)
+    # Four stars with nothing between them are a rule.
+    return f"**{shown}**" if shown else ""
+
+
 def markdown_quote(text: str, limit: int = SHOWN_LIMIT) -> str:
     """Return text as a Markdown block quote that shows its lines word for word."""
     shown, left_out = clip(text, limit)

@@ -16,7 +16,6 @@ from playwright.sync_api import Browser
 
 from tests.browser.labdriver import NotebookPage, chromium, notebook_page
 from tests.browser.servers import App, Server
-from tests.notebook.runner import NEWEST
 
 _HERE = Path(__file__).parent
 _Pages = dict[App, tuple[ExitStack, NotebookPage]]
@@ -28,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(_HERE):
             item.add_marker(pytest.mark.browser)
-            app = getattr(item, "callspec").params.get("app")  # each test has one
+            app = item.callspec.params.get("app") if hasattr(item, "callspec") else None
             item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {app}"))
 
 
@@ -47,12 +46,6 @@ def app(request: pytest.FixtureRequest) -> App:
     """Runs the test in JupyterLab and in Notebook 7."""
     chosen: App = request.param
     return chosen
-
-
-@pytest.fixture
-def kernel(request: pytest.FixtureRequest) -> str:
-    """Names the kernelspec: the newest, unless parametrised with `indirect=True`."""
-    return str(getattr(request, "param", NEWEST))
 
 
 @pytest.fixture(scope="session")

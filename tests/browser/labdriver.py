@@ -49,6 +49,8 @@ _REPLACE = """async kernel => {
     panel.content.mode = 'command';
     await panel.sessionContext.changeKernel({name: kernel});
 }"""
+_UNCOVERED = "() => !document.getElementById('jupyterlab-splash')"
+_IS_LIGHT = "document.body.dataset.jpThemeLight === light"
 _END_KERNEL = "() => window.__panel?.sessionContext.shutdown()"
 _DIALOG = "() => !!document.querySelector('.jp-Dialog')"
 _START = """([command, args]) => {
@@ -157,16 +159,20 @@ class NotebookPage:
             return
         self.page.evaluate(_REPLACE, kernel)
         self._wait_ready(60)
+        # The front end complains about every message that the last kernel left unanswered.
+        self._forget()
 
     def rest(self) -> bool:
-        """Ends the kernel between two tests and forgets what was seen; False: load a new page."""
+        """Ends the kernel between two tests; False: load a new page."""
         if not self.name or self.page.evaluate(_DIALOG):
             return False
         self.page.evaluate(_END_KERNEL)
         self.set_width(WIDE)
+        return True
+
+    def _forget(self) -> None:
         for seen in (self.frames, self.console_errors, self.foreign_requests, self.dialogs):
             seen.clear()
-        return True
 
     def reload(self, timeout_s: float = 60) -> None:
         """Reloads the page, as after a lost connection; unsaved changes are gone."""
@@ -271,9 +277,13 @@ class NotebookPage:
 
     def set_theme(self, theme: Theme) -> None:
         """Switches the front end's theme and waits until it shows."""
-        self.command("apputils:change-theme", theme=f"JupyterLab {theme.title()}")
-        shown = "light => document.body.dataset.jpThemeLight === light"
-        self.page.wait_for_function(shown, arg=str(theme == "light").lower())
+        light = str(theme == "light").lower()
+        # JupyterLab covers the page meanwhile and takes the cover away 200 ms later, once for each
+        # switch: a second one within that time makes it throw.
+        self.page.wait_for_function(_UNCOVERED)
+        if self.page.evaluate("document.body.dataset.jpThemeLight") != light:
+            self.command("apputils:change-theme", theme=f"JupyterLab {theme.title()}")
+            self.page.wait_for_function(f"light => ({_IS_LIGHT}) && ({_UNCOVERED})()", arg=light)
 
     def screenshot(
         self,

@@ -28,7 +28,11 @@ _QUIET = (
 _START_S = 60
 _STOP_S = 15
 
-_NO_NEWS: Final = '{"fetchNews": "false", "checkForUpdates": false}'
+# Nobody is there to say whether news from outside are wanted, and nothing saves but the test.
+_SETTINGS: Final = {
+    "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
+    "docmanager-extension/plugin": '{"autosave": false}',
+}
 
 
 class Server:
@@ -47,10 +51,10 @@ class Server:
     def __enter__(self) -> Self:
         self.notebooks.mkdir(parents=True)
         self.home.mkdir()
-        # Nobody is there to say whether news from outside are wanted.
-        settings = self.home / "lab-settings" / "@jupyterlab" / "apputils-extension"
-        settings.mkdir(parents=True)
-        (settings / "notification.jupyterlab-settings").write_text(_NO_NEWS, encoding="utf-8")
+        for name, settings in _SETTINGS.items():
+            path = self.home / "lab-settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+            path.parent.mkdir(parents=True)
+            path.write_text(settings, encoding="utf-8")
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 self._command(), env=self._environment(), stdout=log, stderr=subprocess.STDOUT

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.browser.labdriver import NARROW, NotebookPage
 from tests.browser.servers import Server
-from tests.notebook.runner import ALL_KERNELS
 
+_NAME = "driven.ipynb"
 _BUTTON = """
 import ipywidgets
 button = ipywidgets.Button(description="Press")
@@ -23,9 +21,8 @@ display(ipywidgets.VBox([text, button, said]))
 """
 
 
-@pytest.mark.parametrize("kernel", ALL_KERNELS, indirect=True)
-def test_click_and_keys_reach_kernel(tab: NotebookPage, server: Server, kernel: str) -> None:
-    tab.open(server.write("button.ipynb", [_BUTTON, "6 * 7"], kernel))
+def test_click_and_keys_reach_kernel(tab: NotebookPage) -> None:
+    tab.show(_NAME, [_BUTTON, "6 * 7"])
     assert tab.prompts() == ["[ ]:", "[ ]:"]
     tab.run_all()
     tab.wait_finished()
@@ -39,9 +36,9 @@ def test_click_and_keys_reach_kernel(tab: NotebookPage, server: Server, kernel: 
     assert tab.dialogs == []
 
 
-def test_interrupt_ends_running_cell(tab: NotebookPage, server: Server) -> None:
+def test_interrupt_ends_running_cell(tab: NotebookPage) -> None:
     cells = ["import time\nprint('started')\ntime.sleep(600)", "print('never')"]
-    tab.open(server.write("sleep.ipynb", cells))
+    tab.show(_NAME, cells)
     tab.run_all()
     tab.wait_text("started")
     assert tab.prompts() == ["[*]:", "[*]:"]
@@ -51,9 +48,9 @@ def test_interrupt_ends_running_cell(tab: NotebookPage, server: Server) -> None:
     assert tab.prompts() == ["[1]:", "[ ]:"]
 
 
-def test_restart_forgets_and_runs_in_order(tab: NotebookPage, server: Server) -> None:
+def test_restart_forgets_and_runs_in_order(tab: NotebookPage) -> None:
     cells = ["try:\n    x += 1\nexcept NameError:\n    x = 1", "print('x is', x)"]
-    tab.open(server.write("restart.ipynb", cells))
+    tab.show(_NAME, cells)
     for _ in range(2):
         tab.restart_and_run_all()
         tab.wait_finished()
@@ -62,11 +59,11 @@ def test_restart_forgets_and_runs_in_order(tab: NotebookPage, server: Server) ->
 
 
 def test_saved_output_survives_reload(tab: NotebookPage, server: Server) -> None:
-    tab.open(server.write("saved.ipynb", ["print('kept')"]))
+    tab.show(_NAME, ["print('kept')"])
     tab.run_all()
     tab.wait_finished()
     tab.save()
-    assert server.read("saved.ipynb").cells[0].outputs[0].text == "kept\n"
+    assert server.read(_NAME).cells[0].outputs[0].text == "kept\n"
     pids = server.kernel_pids()
     tab.reload()
     assert tab.wait_text("kept").is_visible()
@@ -75,10 +72,8 @@ def test_saved_output_survives_reload(tab: NotebookPage, server: Server) -> None
     assert tab.bytes_received() > 0
 
 
-def test_screenshot_has_asked_width_and_theme(
-    tab: NotebookPage, server: Server, tmp_path: Path
-) -> None:
-    tab.open(server.write("look.ipynb", ["1"]))
+def test_screenshot_has_asked_width_and_theme(tab: NotebookPage, tmp_path: Path) -> None:
+    tab.show(_NAME, ["1"])
     light = tab.screenshot(tmp_path / "light.png").read_bytes()
     dark = tab.screenshot(tmp_path / "dark.png", width=NARROW, theme="dark").read_bytes()
     # The width stands in bytes 16 to 20 of every PNG file.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.frontends.shells import Shell
 from tests.seats.table import KEYS
 from tests.wire.server import WireServer
 
@@ -28,3 +30,13 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     for name, key in KEYS.items():
         monkeypatch.setenv(name, key)
     return KEYS
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    """Gives a shell with the extension loaded, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    opened = Shell()
+    yield opened
+    opened.close()

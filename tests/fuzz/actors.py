@@ -42,7 +42,7 @@ class Act:
 
 
 class Actor:
-    """A function seat: takes the next act at each call, and passes once they are used up.
+    """A function seat: takes the next act at each call, and begins anew once they are used up.
 
     Args:
         acts: what it does, call by call.
@@ -59,7 +59,7 @@ class Actor:
     async def __call__(self, call: Call) -> Any:
         """Answer one call."""
         self.watch(call)
-        act = self.acts[self.taken] if self.taken < len(self.acts) else Act("say", "PASS")
+        act = self.acts[self.taken % len(self.acts)]
         self.taken += 1
         if act.wait_s:
             await asyncio.sleep(act.wait_s)
@@ -104,9 +104,18 @@ RAISED: Final = (
 )  # fmt: skip
 """What seats raise that isn't a call's error."""
 
+class Nameless:
+    """A value that can't be shown."""
+
+    def __repr__(self) -> str:
+        raise ValueError("there are no words for it")
+
+
 seconds = st.sampled_from((0.0, 0.0, 0.0, 0.01, 0.3, 2.0, 40.0))
 
-counts = st.sampled_from((None, 0, 1, 700, -1, 10**12, 10**25, 9 * 10**4299, 1.5, math.nan, "7", True))
+counts = st.sampled_from(
+    (None, 0, 1, 700, -1, 10**12, 10**25, 9 * 10**4299, 1.5, math.nan, "7", True)
+)
 """Counts of tokens as a provider may report them, true or not."""
 
 usages = st.builds(
@@ -139,7 +148,7 @@ junk = st.one_of(
     st.builds(
         Completion,
         text=st.one_of(replies, st.sampled_from((None, 7, "x" * 300_000))),
-        tool_calls=st.sampled_from(((), None, [1, {}], [{"name": "x", "preview": object()}])),
+        tool_calls=st.sampled_from(((), None, [1, {}], [{"name": "x", "preview": Nameless()}])),
         usage=usages,
         model=st.sampled_from((None, "model-1", 5, "a\nb\x1b[1m")),
         request_id=st.sampled_from((None, "r-1", b"r")),
@@ -149,7 +158,7 @@ junk = st.one_of(
 
 failures = st.tuples(
     st.sampled_from(KINDS),
-    st.sampled_from((None, 0.0, 1.0, 50.0)),
+    st.sampled_from((None, 0.0, 1.0, 50.0, -1.0, math.nan, math.inf, "soon")),
     st.sampled_from(("", "STANCE: opt-1 and", "\ud800")),
     st.none() | usages,
 )
@@ -178,7 +187,7 @@ verdicts = st.one_of(
 )  # fmt: skip
 """What a chairman or observer says."""
 
-actors = st.builds(Actor, st.lists(acts, max_size=8), verdicts)
+actors = st.builds(Actor, st.lists(acts, min_size=1, max_size=8), verdicts)
 
 steps = st.one_of(
     st.builds(

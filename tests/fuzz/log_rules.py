@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from rt_notebook.domain.events import BODY_KEYS, Event
@@ -26,14 +27,26 @@ _GATE: Final = {"gate_answered", "gate_held", "gate_closed"}
 def check_log(events: Sequence[Event]) -> None:
     """Check every rule."""
     for rule in RULES:
-        rule(events)
+        try:
+            rule(events)
+        except AssertionError as exc:
+            raise AssertionError(f"{rule.__doc__}\n{exc}\n{_story(events)}") from exc
+
+
+def _story(events: Sequence[Event]) -> str:
+    def told(event: Event) -> str:
+        body = event.body
+        facts = [body[name] for name in ("call", "error", "why", "limit", "status") if name in body]
+        return f"{event.seq} {event.kind} {' '.join(map(str, facts))}".strip()
+
+    return "; ".join(map(told, events))
 
 
 def events_are_in_order(events: Sequence[Event]) -> None:
     """Numbers have no hole, times never go back, one debate, known kinds with known keys."""
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     assert len({event.debate for event in events}) == 1
-    for before, event in zip(events, events[1:], strict=False):
+    for before, event in pairwise(events):
         assert before.at <= event.at, event
     assert [e.seq for e in events if e.kind == "created"] == [1]
     for event in events:
@@ -44,7 +57,7 @@ def events_are_in_order(events: Sequence[Event]) -> None:
 
 def ends_are_ends(events: Sequence[Event]) -> None:
     """After an end only what sets a debate going again follows."""
-    for before, event in zip(events, events[1:], strict=False):
+    for before, event in pairwise(events):
         if before.kind in AFTER_END:
             assert event.kind in AFTER_END[before.kind], (before, event)
         if event.kind == "extended":
@@ -131,9 +144,9 @@ def asks_nothing_after_the_word_to_end(events: Sequence[Event]) -> None:
     for event in events:
         if event.kind in ("stop_asked", "finish_asked"):
             stopped = stopped or event.kind == "stop_asked"
-            finished = True
+            finished = finished or event.kind == "finish_asked"
         elif event.kind in ("resumed", "extended", "concluded"):
-            stopped = False
+            stopped = False  # to resume is the newer word
             # A finish holds across an interruption; a new round is only had by extending.
             finished = finished and event.kind == "resumed"
         elif event.kind == "call_started":

@@ -41,6 +41,7 @@ class Cast:
     loop: asyncio.AbstractEventLoop
     task: asyncio.Task[Any]
     began: float
+    due: int = 0
 
 
 class Stage:
@@ -160,6 +161,7 @@ class Stage:
         cast = self.cast
         if cast is None:
             return
+        self.tick(1)  # a run that hasn't begun has nothing to interrupt
         cast.run.interrupt()
         self.tick(1)
         if again and not cast.task.done():
@@ -174,6 +176,8 @@ class Stage:
             return False
         self.cast = None
         self.dead.append(cast)
+        # What the log has told of may be asked yet: those calls were in flight.
+        cast.due = sum(c.outcome == "running" for c in cast.run.fold.calls.values())
         hold = cast.run._log.hold  # type: ignore[attr-defined]  # the file store's log
         if hold is not None:
             leases.drop_claim(hold.claim)
@@ -188,9 +192,10 @@ class Stage:
             cast = self.dead.pop()
             calls = self._calls()
             cast.run.listeners.clear()
+            running = [c.id for c in cast.run.fold.calls.values() if c.outcome == "running"]
             with suppress(StoreError, asyncio.CancelledError):
                 cast.loop.run_until_complete(cast.task)
-            assert self._calls() == calls, "a replaced run called somebody"
+            assert self._calls() <= calls + cast.due, f"a replaced run called somebody {running} {cast.due} {self._calls()-calls} {cast.run.fold.revision} {[e.kind for e in before]}"
             _close(cast.loop)
         runs._running.clear()
         runs._running.update(others)
@@ -229,7 +234,7 @@ class Stage:
     def _told(self, event: Event, state: State) -> None:
         try:
             self._follow(event, state)
-        except BaseException as exc:  # noqa: BLE001  (the engine keeps listeners' errors away)
+        except BaseException as exc:  # the engine keeps listeners' errors away
             self.wrong.append(exc)
         if self._changed is not None:
             self._changed.set()
@@ -250,7 +255,7 @@ class Stage:
         def watch(call: Any) -> None:
             try:
                 self._check_call(name, call)
-            except BaseException as exc:  # noqa: BLE001  (a seat's error would only fail its call)
+            except BaseException as exc:  # a seat's error would only fail its call
                 self.wrong.append(exc)
 
         return watch
@@ -278,7 +283,8 @@ class Stage:
                     taken = not self.store.withdraw(number)
                     assert not taken or self.dead, "a command was taken and never answered"
             except StoreError as error:
-                assert error.facts.get("fault") == "lost", error
+                if error.facts.get("fault") != "lost":
+                    raise
             else:
                 found += [answer] if answer is not None else []
         self.asked.clear()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
+from rt_notebook.characters import plain
 from rt_notebook.contract.prompts import brief_token
 from rt_notebook.contract.reply import read_reply
 from rt_notebook.contract.verdict import read_verdict
@@ -49,8 +50,8 @@ def brief_of(text: str) -> Brief:
     """Returns a brief in which the text stands in every field."""
     label = line_of(text, 180)
     return Brief(
-        question=text[:15_000] if text.strip() else _BLANK,
-        options=(f"{label} 1", f"{label} 2"),
+        question=text[:15_000] if plain(text).strip() else f"x\n{text}",
+        options=(f"{label}—1", f"{label}—2"),
         known=(text[:1_900], "a fact"),
         assumed=(text[:1_900],),
         constraints=(text[:1_900],),

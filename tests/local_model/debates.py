@@ -16,14 +16,15 @@ QUESTION = "Should the bakery open on Sundays?"
 OPTIONS = ["Open on Sundays", "Stay closed"]
 ENDINGS = {"rounds", "consensus", "nothing_new", "loop"}
 """How a debate may end that nobody and nothing breaks off."""
-TOKENS = 160
+TOKENS = 120
 """Tokens that an answer may have, so that a test takes a minute and not ten."""
 
 
 def seat(model: Relay, name: str, **fields: Any) -> rt.Seat:
     """Returns a seat that the small model sits in."""
     given: dict[str, Any] = {"model": MODEL, "max_tokens": TOKENS, "temperature": 0.7}
-    return rt.Seat(name, base_url=model.url, **{**given, **fields})
+    # One answer at a time: the others wait meanwhile.
+    return rt.Seat(name, base_url=model.url, **{"timeout_s": 1500.0, **given, **fields})
 
 
 def seats(model: Relay) -> list[rt.Seat]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Self
 
 from tests.environment import CACHE, free_port, scrubbed_environment
-from tools.local_model import FOLDER, WHY_NOT
 from tools.environment import python_of
+from tools.local_model import FOLDER, WHY_NOT
 
 READY_S = 90.0
 """Seconds that loading the model may take."""
@@ -103,7 +103,8 @@ class ModelServer:
             "model": model_file(),
             "model_alias": NAME,
             "n_ctx": CONTEXT_TOKENS,
-            "n_threads": os.cpu_count(),
+            # A thread that has to share its processor holds up all others of an answer.
+            "n_threads": max(1, (os.cpu_count() or 1) // 2),
             "host": host,
             "port": port,
             # Without this a second seat's request ends the first one's answer.

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import rt_notebook as rt
 from tests.local_model.debates import ENDINGS, MODEL, assert_counted, assert_whole, review, seat
 from tests.local_model.relay import Relay
 from tests.local_model.server import NAME, ModelServer
@@ -16,9 +15,7 @@ STOP_S = 2.0
 """Seconds within which whatever is stopped has ended."""
 
 
-def test_review_ends_and_replays_without_server(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
+def test_review_ends_and_replays_without_server(model_server: ModelServer, tmp_path: Path) -> None:
     path = tmp_path / "review.jsonl"
     with Relay(model_server.address) as model:
         debate = review(model, record=path)

@@ -17,6 +17,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(_HERE):
             item.add_marker(pytest.mark.notebook)
+            params = item.callspec.params.values() if hasattr(item, "callspec") else ()
+            kernel = next((name for name in params if name in ALL_KERNELS), "")
+            # Tests of one file share its kernels; with several workers they go to the same one.
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {kernel}"))
 
 
 @pytest.fixture(params=ALL_KERNELS)

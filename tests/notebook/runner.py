@@ -16,6 +16,8 @@ from tools.releases import KERNELS
 
 NEWEST = "ipykernel-newest"
 ALL_KERNELS = tuple(KERNELS)
+# ipykernel 6 has none, and front ends send everything to the main shell.
+KERNELS_WITH_SUBSHELLS = tuple(name for name in ALL_KERNELS if "-6." not in name)
 # Its functions carry no types.
 _NBFORMAT: Any = nbformat
 

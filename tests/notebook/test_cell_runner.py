@@ -14,7 +14,7 @@ import pytest
 from tests.environment import ROOT, scrubbed_environment
 from tests.notebook.fake_cell import FAKE
 from tests.notebook.live_kernel import LiveKernel, live_kernel
-from tests.notebook.runner import RunNotebook
+from tests.notebook.runner import KERNELS_WITH_SUBSHELLS, RunNotebook
 
 
 @pytest.fixture(scope="module")
@@ -124,13 +124,12 @@ def test_capture_alone_keeps_clicks_alive(live: LiveKernel) -> None:
 
 
 @pytest.fixture
-def subshell(live: LiveKernel, kernel: str) -> str:
+def subshell(live: LiveKernel) -> str:
     """Gives a subshell of a kernel that has them."""
-    if kernel == "ipykernel-6.31":
-        pytest.skip("ipykernel 6 has no subshells")
     return live.open_subshell()
 
 
+@pytest.mark.parametrize("kernel", KERNELS_WITH_SUBSHELLS, indirect=True)
 @pytest.mark.parametrize(
     "cell",
     [
@@ -152,6 +151,7 @@ def test_clicks_through_subshell_arrive(live: LiveKernel, subshell: str, cell: s
     assert live.value("first") == "clicked"
 
 
+@pytest.mark.parametrize("kernel", KERNELS_WITH_SUBSHELLS, indirect=True)
 def test_click_does_not_wait_for_blocking_cell(live: LiveKernel, subshell: str) -> None:
     debate = live.queue("%%roundtable first --background\nShip?")
     button = live.wait_for_model("ButtonModel", debate)

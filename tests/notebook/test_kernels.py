@@ -29,7 +29,7 @@ def test_each_kernel_runs_promised_version(run_notebook: RunNotebook, kernel: st
     if promised == "newest":
         assert int(found.split(".")[0]) >= 7
     else:
-        assert found.startswith(f"{promised}.")
+        assert f"{found}.".startswith(f"{promised}.")
 
 
 def test_kernel_sees_nothing_personal(

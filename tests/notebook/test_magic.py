@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.notebook.live_kernel import LiveKernel, live_kernel
-from tests.notebook.runner import NEWEST
+from tests.notebook.runner import KERNELS_WITH_SUBSHELLS, NEWEST
 from tests.notebook.watched_kernel import BODY, LINE, SETUP, Page, facts
 
 
@@ -80,10 +80,9 @@ def test_answer_reaches_running_cell_at_once(live: LiveKernel, cell: str) -> Non
         assert facts(live, "out is roundtable_result")
 
 
+@pytest.mark.parametrize("kernel", KERNELS_WITH_SUBSHELLS, indirect=True)
 @pytest.mark.parametrize("cell", [PLACES["awaited"], PLACES["run_sync"]], ids=["await", "block"])
-def test_answer_through_a_subshell_arrives(live: LiveKernel, kernel: str, cell: str) -> None:
-    if kernel == "ipykernel-6.31":
-        pytest.skip("ipykernel 6 has no subshells")
+def test_answer_through_a_subshell_arrives(live: LiveKernel, cell: str) -> None:
     subshell = live.open_subshell()
     debate = live.queue(cell)
     page = Page(live, debate, subshell)

@@ -92,6 +92,16 @@ async def test_rate_limit_slows_every_seat() -> None:
     assert answer.timings["queued"] == pytest.approx(0.2, abs=0.1)
 
 
+async def test_pause_longer_than_a_call_may_take_is_not_waited_for() -> None:
+    inner = Counting(CallError("slow down", kind="rate_limit", retry_after_s=3600))
+    account = Account("anthropic", "work")
+    with pytest.raises(CallError, match="slow down"):
+        await ask(OnAccount(inner, account))
+    inner.error = None
+    async with asyncio.timeout(1):
+        assert (await ask(OnAccount(inner, account))).text == "fine"
+
+
 async def test_other_failures_slow_nobody() -> None:
     account = Account("openai", "broken")
     with pytest.raises(CallError, match="overloaded"):

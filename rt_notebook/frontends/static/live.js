@@ -117,14 +117,32 @@ class View {
     this.log = make("div", "rt-log");
     this.log.tabIndex = 0;
     this.log.setAttribute("aria-label", "Replies");
-    this.log.addEventListener("scroll", () => {
-      this.follows = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
-    }, { passive: true });
+    this.log.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    // A narrower page makes the replies taller, and those that come into sight take their height
+    // only then: whoever was at the newest reply stays there.
+    this.sizes = new ResizeObserver(() => this.stick());
     this.end = make("div", "rt-end");
     return put(this.live, this.status, this.head, this.log, this.end);
   }
 
+  // Only a person who scrolls up leaves the newest reply; a page that changes its size doesn't.
+  scrolled() {
+    const { scrollHeight, scrollTop, clientHeight } = this.log;
+    if (scrollHeight - scrollTop - clientHeight < 40) this.follows = true;
+    else if (scrollTop < this.top) this.follows = false;
+    this.top = scrollTop;
+  }
+
+  stick() {
+    if (!this.follows) return;
+    this.log.scrollTop = this.log.scrollHeight;
+    this.top = this.log.scrollTop;
+  }
+
   reset() {
+    this.sizes.disconnect();
+    this.sizes.observe(this.log);
+    this.top = 0;
     this.head.replaceChildren();
     this.log.replaceChildren();
     this.end.replaceChildren();
@@ -149,7 +167,7 @@ class View {
       if (draw) draw.call(this, message);
     }
     if (many) this.live.insertBefore(this.log, this.end);
-    if (this.follows) this.log.scrollTop = this.log.scrollHeight;
+    this.stick();
     this.tick();
   }
 
@@ -266,6 +284,7 @@ class View {
     const cards = make("div", this.kind === "discussion" ? "rt-talk" : "rt-cards");
     put(section, make("div", "rt-round-title", title), cards);
     put(this.log, section);
+    this.sizes.observe(section);
     // In a discussion lines stand between the turns where they were said.
     if (this.kind === "discussion") this.place = cards;
     this.rounds.set(message.round, { section, cards });
@@ -306,8 +325,10 @@ class View {
     this.setCalls(message.calls);
   }
 
+  // Where it stands goes on counting while it is at work, and when its call failed.
   work(seat, text) {
-    seat.state.replaceChildren(make("span", "rt-working", text));
+    const working = make("span", "rt-working", text);
+    seat.state.replaceChildren(...(seat.stance ? [stanceChip(seat.stance)] : []), working);
   }
 
   draw_reply(message) {
@@ -707,6 +728,7 @@ function render({ model, el }) {
   tick();
   return () => {
     store.views.delete(view);
+    view.sizes.disconnect();
     if (!store.views.size) view.remove();
   };
 }

@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
+from rt_notebook.characters import whole
 from rt_notebook.contract.text import is_blank
 from rt_notebook.domain.usage import Usage
 from rt_notebook.errors import CallError, one_line
@@ -196,13 +197,7 @@ def within(value: Any, *path: str) -> Any:
 def text_in(value: Any, *path: str) -> str:
     """Return the text under `path`, or an empty one; lone surrogates become U+FFFD."""
     found = within(value, *path)
-    if not isinstance(found, str):
-        return ""
-    try:
-        found.encode()
-    except UnicodeEncodeError:
-        return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return found
+    return whole(found) if isinstance(found, str) else ""
 
 
 def count_in(value: Any, *path: str) -> int:

@@ -49,6 +49,11 @@ MARKDOWN_TRICKS: Final = (
     "<u>under</u> <kbd>k</kbd> <sub>s</sub> <b>b</b> <h1>h</h1> <hr>",
     f"Visit www.{HOST} or {HOST}/x or x@{HOST} or ftp://{HOST}/ now",
     "Setext\n===\nline  \n***\n    code\n<!-- c -->",
+    "&#x202e;reversed&#8236; &#8294;isolate&rlm;&lrm;&#x61c;",
+    "zero&#8203;width&ZeroWidthSpace;&#xfeff;&shy;&#x3164;&#xE0041;&NoBreak;",
+    "&#27;[31mred&#x9b;0m&#x07;&#8;&#13;&#0;&#xd800;&NewLine;&Tab;&#x2028;end",
+    "[&#x202e;txt](https://canary.invalid/&#x202e;gpj.exe&#10;x)",
+    "&#36;x&#36; &#92;(y&#92;) &dollar;z&dollar; &bsol;begin{a}",
 )
 """Images, forged headings and tables, fences, formulas, extensions of Markdown."""
 

@@ -225,14 +225,12 @@ async def test_endless_answer_is_stopped(sitting: Sitting, vendor: str) -> None:
     assert error.partial == ("0123456789" * 6554)[: 64 * 1024]
 
 
-async def test_unreachable_server_is_a_connection_fault(sitting: Sitting) -> None:
-    provider = sitting.provider("chat")
+@every_vendor
+async def test_unreachable_server_is_named(sitting: Sitting, vendor: str) -> None:
     sitting.wire.__exit__()
-    with pytest.raises(Exception, match="openai-chat: ") as caught:
-        await provider.complete(
-            Call([Message("user", "Hi")], "Ada", 0, "opening"), sitting.progress.append
-        )
-    assert caught.value.kind == "connection"  # type: ignore[attr-defined]  # a CallError
+    error = await sitting.fail(vendor)
+    assert error.kind == "connection"
+    assert str(error).endswith(f"; does a server listen at {sitting.wire.base_url(vendor)}?")
 
 
 async def test_hostile_error_text_is_one_short_line(sitting: Sitting) -> None:
