@@ -21,7 +21,6 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 from tests.environment import ROOT

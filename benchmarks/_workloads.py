@@ -123,10 +123,11 @@ def why_missing(environment: str | None) -> str | None:
         return None
     print(f"installing {environment} ...", file=sys.stderr)
     try:
-        venv.create(folder, with_pip=True, clear=True)
-    except (OSError, subprocess.CalledProcessError) as error:
+        venv.create(folder, clear=True)
+    except OSError as error:
         return str(error)
-    pip = [str(python_of(environment)), "-m", "pip", "install", "-q", "--retries", "1"]
+    # This environment's pip, so that none has to be installed first.
+    pip = [sys.executable, "-m", "pip", "--python", str(folder), "install", "-q", "--retries", "1"]
     pip += ["--disable-pip-version-check", "-r", str(requirements)]
     done = subprocess.run(pip, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks._report import Report
+from benchmarks._report import Cell, Report
 from tests.browser.labdriver import Frame, NotebookPage, chromium, notebook_page
 from tests.browser.servers import Server
 
@@ -164,7 +164,7 @@ def _bytes(report: Report, said: list[Any], messages: list[Received]) -> None:
     kinds: dict[str, list[int]] = defaultdict(list)
     for message in messages:
         kinds[message.kind].append(message.size)
-    rows = [
+    rows: list[list[Cell]] = [
         [kind, len(sizes), sum(sizes) / 1000, sum(sizes) / REPLIES]
         for kind, sizes in sorted(kinds.items(), key=lambda pair: -sum(pair[1]))
     ]

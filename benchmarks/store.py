@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import rt_notebook as rt
-from benchmarks._report import Report
+from benchmarks._report import Cell, Report
 from benchmarks._workloads import DURABLE, Workload, medians
 from rt_notebook.domain.events import Event, encode_body
 from rt_notebook.domain.state import fold
@@ -42,6 +42,10 @@ OF_BOUND: Final = 2 / 3
 
 _AT: Final = 1_700_000_000_000
 _TEXT: Final = ("STANCE: opt-1\nAGREE_WITH: none\n" + "the queue costs a team latency " * 20)[:600]
+
+
+Look = Callable[[], object]
+"""Reads something."""
 
 
 class Row(NamedTuple):
@@ -212,8 +216,8 @@ def reading(report: Report, path: Path) -> None:
     store = open_store(path)
     _fill(store)
     asyncio.run(append_long(store, [list(long_log("long", CALLS))]))  # noqa: TID251
-    rows = []
-    for what, run in (
+    rows: list[list[Cell]] = []
+    looks: tuple[tuple[str, Look], ...] = (
         ("list the newest 50", lambda: store.debates()),
         ("list 50 interrupted", lambda: store.debates("interrupted")),
         ("list 50 running", lambda: store.debates("running")),
@@ -223,16 +227,18 @@ def reading(report: Report, path: Path) -> None:
          lambda: (store.row("d-50000"), fold(store.events("d-50000")))),
         ("rt.load() of one", lambda: rt.load("d-50000", store=path)),
         ("find interrupted of a brief", lambda: store.find_interrupted("f" * 32)),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for what, run in looks:
         took = _fastest(run) * 1000
         rows.append([f"{what}, of {LISTED:,}", took, None])
         report.limit(f"{what}, of {LISTED:,}", took, LIST_MS, "ms")
     events = store.events("long")
-    for what, run in (
+    looks = (
         (f"read a log of {CALLS:,} calls", lambda: store.events("long")),
         (f"fold a log of {CALLS:,} calls", lambda: fold(events)),
         (f"read and fold {CALLS:,} calls", lambda: fold(store.events("long"))),
-    ):
+    )
+    for what, run in looks:
         took = _fastest(run, time.process_time)
         rows.append([what, took * 1000, len(events) / took])
         if "fold" in what:

@@ -8,7 +8,6 @@ The names below are loaded when they are first used, so importing the package co
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -189,7 +188,10 @@ def unload_ipython_extension(ipython: Any) -> None:
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return importlib.metadata.version("rt-notebook")
+        # Loads half of the standard library, which would be most of what importing this costs.
+        from importlib.metadata import version
+
+        return version("rt-notebook")
     if name not in _HOME:
         raise AttributeError(f"module 'rt_notebook' has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)

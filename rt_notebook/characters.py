@@ -46,7 +46,9 @@ _STACKED: Final = re.compile(
     r"(?<=[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})"
     r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
 )
-_ACTING: Final = re.compile(f"[\x7f-\x9f\u2028\u2029\ud800-\udfff{_UNSEEN}{_BIDI}{_NOTES}]")
+_ACTING: Final = re.compile(
+    f"[\x7f-\x9f\u2028\u2029\ud800-\udfff{_UNSEEN}{_BIDI}{_NOTES}]|{_JOINERS.pattern}"
+)
 
 
 def plain(text: str) -> str:
@@ -100,7 +102,8 @@ def escaped_json(text: str) -> str:
     Args:
         text: JSON; its control characters are escaped already.
     """
-    return text if text.isascii() else _ACTING.sub(_as_json, text)
+    # DEL is the one of them in ASCII.
+    return text if text.isascii() and "\x7f" not in text else _ACTING.sub(_as_json, text)
 
 
 def _as_json(found: re.Match[str]) -> str:

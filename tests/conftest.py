@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import signal
@@ -41,6 +42,15 @@ def pytest_configure() -> None:
     sys.addaudithook(_refuse_network)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Keeps what stands for the whole run out of every garbage collection to come.
+
+    Thousands of collected tests are looked at by each; IPython alone makes several for every shell.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ HEAVY = (
     "pydantic_ai",
     "altair",
     "dask",
+    "importlib.metadata",
 )
 IMPORT_S = 0.1
 LOAD_EXT_S = 0.1

@@ -267,6 +267,10 @@ def _texts(values: Sequence[str | None]) -> Any:
     return pd.array([value and storable(value) for value in values], dtype=TEXT)
 
 
+def _lists(values: Sequence[Sequence[str]]) -> Any:
+    return pd.Series([[storable(text) for text in value] for value in values], dtype=object)
+
+
 def _times(values: Sequence[int | None]) -> Any:
     moments = pd.Series(np.array(list(values), dtype="datetime64[ms]"))
     return moments.dt.tz_localize("UTC")
@@ -277,6 +281,6 @@ _MAKERS: Final[dict[str, Callable[[Sequence[Any]], Any]]] = {
     "int": lambda values: pd.array(list(values), dtype="Int64"),
     "float": lambda values: pd.array(list(values), dtype="Float64"),
     "flag": lambda values: pd.array(list(values), dtype="boolean"),
-    "list": lambda values: pd.Series(list(values), dtype=object),
+    "list": _lists,
     "time": _times,
 }

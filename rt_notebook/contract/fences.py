@@ -87,15 +87,9 @@ def blocks(
     around: _Mark | None = None  # the fence that the first header is in
     inner: _Mark | None = None  # a fence inside that one, or inside a section
     kept: list[Header] = []
-    coming = iter(headers)
-    header = next(coming, None)
+    at = 0
     for mark in _marks(lines):
-        while header is not None and header.line < mark[0]:
-            if inner is None and (kept or header.line in starts):
-                kept.append(header)
-            header = next(coming, None)
-        if header is not None and header.line == mark[0]:
-            header = next(coming, None)  # a line that could be both is a mark
+        at = _take(headers, at, mark[0], starts, None if inner else kept)
         if inner is not None:
             inner = None if _closes(mark, inner) else inner
         elif around is not None and _closes(mark, around):
@@ -106,10 +100,25 @@ def blocks(
             around = mark
         else:
             inner = mark
-    while header is not None:
-        if inner is None and (kept or header.line in starts):
-            kept.append(header)
-        header = next(coming, None)
+    _take(headers, at, len(lines), starts, None if inner else kept)
     if kept:
         notes = (FENCED,) if around else ()
         yield Block(kept, len(lines), (*notes, UNCLOSED) if around or inner else notes)
+
+
+def _take(
+    headers: Sequence[Header],
+    at: int,
+    line: int,
+    starts: Collection[int],
+    kept: list[Header] | None,
+) -> int:
+    """Add the headers from number `at` on that stand above a line; return the next one's number.
+
+    The first one added is a start. One on the line itself is left out: it is a mark.
+    """
+    while at < len(headers) and headers[at].line < line:
+        if kept is not None and (kept or headers[at].line in starts):
+            kept.append(headers[at])
+        at += 1
+    return at + (at < len(headers) and headers[at].line == line)

@@ -92,7 +92,9 @@ def _last_start(text: str, headers: HeaderFinder) -> int:
 
 
 def _is_start(line: str, headers: HeaderFinder) -> bool:
-    return len(line) >= len(STANCE) and any(header.name in (STANCE, RECOMMENDATION) for header in headers([line]))
+    return len(line) >= len(STANCE) and any(
+        header.name in (STANCE, RECOMMENDATION) for header in headers([line])
+    )
 
 
 def _line_from(text: str, offset: int) -> str:

@@ -11,6 +11,7 @@ a button's own click does the same with the values that have arrived.
 from __future__ import annotations
 
 import datetime
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +19,13 @@ from typing import Any, Final
 
 import ipywidgets
 
-from rt_notebook.errors import RoundtableError
+from rt_notebook.errors import RoundtableError, one_line
 from rt_notebook.frontends.live_parts import Message
 from rt_notebook.frontends.publisher import free_replies
 from rt_notebook.frontends.widgets import close_tree, text_block, text_markup
 from rt_notebook.rendering.plain import plain
+
+logger = logging.getLogger(__name__)
 
 FULL: Final = "100%"
 """The width of a field that takes the whole line."""
@@ -93,6 +96,10 @@ class Form:
             self._hand_over(action, read)
         except RoundtableError as error:
             self._refuse(str(error))
+        except Exception as error:
+            # The edge to the page: JupyterLab shows nothing of what a button's handler raises.
+            logger.exception("a form could not be handed over")
+            self._refuse(f"{type(error).__name__}: {one_line(str(error), 300)}; your text is kept")
         else:
             self._accept(action)
         finally:

@@ -143,7 +143,9 @@ class Transcript:
         question, left_out = clip(plain(message["question"]).strip(), _QUESTION_LIMIT)
         more = f" ({left_out:,} more characters)" if left_out else ""
         lines = [rule("Roundtable", width, message["id"])]
-        lines += [Text(row, style=BOLD) for row in wrap(question + more, width)]
+        first, _, rest = (question + more).partition("\n")
+        rows = [*wrap(first, width), *(wrap(rest, width, "  ") if rest else [])]
+        lines += [Text(row, style=BOLD) for row in rows]
         for number, option in enumerate(message["options"], 1):
             color = Style(color=option["color"], bold=True)
             lines += hanging([(f"  {number:>2}  ", color)], option["label"], width)

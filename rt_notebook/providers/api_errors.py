@@ -14,6 +14,7 @@ from pydantic_ai import exceptions as vendor_errors
 
 from rt_notebook.errors import CallError, one_line
 from rt_notebook.providers.api_doors import Door
+from rt_notebook.providers.prices import UNLISTED
 from rt_notebook.providers.redaction import redact
 
 MESSAGE_CHARS: Final = 500
@@ -139,6 +140,9 @@ def _way_out(error: Exception, kind: str, door: Door) -> str:
         return f"check the model's name {door.model!r}" + (f"; is it {near!r}?" if near else "")
     if kind == "context_length":
         return "the prompt is longer than the model takes; shorten the context"
+    if kind == "protocol" and door.vendor in UNLISTED:
+        # llama.cpp's Python server ends a stream without a word where it should have said no.
+        return "its own log may say why, such as a prompt that is longer than its context"
     if kind == "connection" and door.base_url and getattr(error, "phase", None) in _NOT_SENT:
         return f"does a server listen at {redact(door.base_url, door.secrets)}?"
     return ""

@@ -26,12 +26,13 @@ _KEYS: Final = re.compile(
     """
 )
 
-# Authorization: Bearer abc1, x-api-key: abc1, ?key=abc1, api_key='abc1', "token": "abc1"
+# Authorization: Bearer abc1, x-api-key: abc1, ?key=abc1, api_key='abc1', "token": "abc1",
+# DB_PASSWORD=abc1, as a program prints its environment
 _NAMED: Final = re.compile(
     r"""(?xi)
     ( \bbearer\s+ | \bauthorization["']?\s*[:=]\s*["']?(?:basic\s+)?
     | \b(?:[\w-]*api[_-]?key|x-goog-api-key|(?:access|auth|refresh)[_-]?token
-          |client[_-]?secret|secret|password|passwd|token|key)
+          |client[_-]?secret|(?:\w{1,60}_)?(?:secret|password|passwd|token|key))
       ["']? \s* [:=] \s* ["']?
     )
     (?!bearer\b|basic\b) ( [^\s"',;&<>(){}\[\]]{8,} )

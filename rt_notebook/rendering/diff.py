@@ -57,7 +57,8 @@ def diff_html(names: tuple[str, str], headline: str, changed: bool, body: Sequen
 
 def diff_text(names: tuple[str, str], headline: str, body: Sequence[Section]) -> str:
     """Return a comparison as plain text, safe to print."""
-    lines = [f"a = {one_line(names[0])}, b = {one_line(names[1])}", *wrap(headline, _WIDTH)]
+    lines = [f"a = {one_line(names[0])}, b = {one_line(names[1])}"]
+    lines += wrap(one_line(headline, 1_000), _WIDTH)
     for section in body:
         lines += ["", section.title]
         if not section.rows:

@@ -73,7 +73,10 @@ def _header(state: State, width: int, typed: Typed | None) -> list[str]:
     if facts.all_scripted(state.spec):
         lines += wrap(f"{facts.SCRIPTED_TITLE}. {facts.SCRIPTED_HELP}", width, "! ")
         lines.append("")
-    lines += wrap(_shown(state.spec.brief.question), width)
+    first, _, rest = _shown(state.spec.brief.question).partition("\n")
+    lines += wrap(first, width)
+    # Set off, so that no line of it passes for one of the report's titles.
+    lines += wrap(rest, width, _INDENT) if rest else []
     lines += wrap(f"{facts.status_line(state)} · {' · '.join(facts.facts_of(state))}", width)
     shown = facts.letters(state.spec)
     for seat in state.spec.seats:

@@ -117,7 +117,7 @@ def test_roles_alternate_on_every_wire(wire: WireServer) -> None:
     for name in NAMES:
         wire.script(Say(asks), Say("not in the form"), Say(asks), Say(asks), model=_model(name))
     seats = [seat(wire, name) for name in NAMES]
-    windows = {"question_wait_s": 60, "checkpoint_wait_s": 0}
+    windows: dict[str, Any] = {"question_wait_s": 60, "checkpoint_wait_s": 0}
     made = review(*seats, *others(), rounds=3, chairman="scripted", unattended=False, **windows)
     handle = made.start()
     rt.wait(handle.id, 20)

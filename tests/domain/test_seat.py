@@ -20,7 +20,8 @@ def test_names_of_any_script_are_accepted(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     ["", "  ", "x" * 41, "a,b", "a;b", "a\nb", "(a)", "[a]", "{a}", "a<b", "a=b", "a、b",
-     "a\uff0cb", "a\u2028b", "a\x07b", "a\u202eb", "a\u3164", "\ufe0f", "a\u034fb", "none", "Empty", "PASS", "\ud800"],
+     "a\uff0cb", "a\u2028b", "a\x07b", "a\u202eb", "a\u3164", "\ufe0f", "a\u034fb",
+     "none", "Empty", "PASS", "\ud800"],
 )  # fmt: skip
 def test_other_names_are_refused(name: str) -> None:
     with pytest.raises(SeatError, match="seat name"):

@@ -10,13 +10,16 @@ JSON line. All processes are forks of this one, so that they share one import an
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import sys
+import tempfile
+import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +32,15 @@ from rt_notebook.domain.research import Source
 from rt_notebook.domain.state import RESUMABLE
 from rt_notebook.engine import debate as engine
 from rt_notebook.engine.runner import runner
-from rt_notebook.errors import CallError
+from rt_notebook.errors import CallError, UsageError
 from rt_notebook.frontends import cli, detach
 from rt_notebook.providers.research import Found
 from rt_notebook.providers.searching import WebSearcher
 from rt_notebook.store import open_store
-from tests.faults.scenes import PLACES, SCENES, Scene, write_files
-from tests.faults.voices import CALLS
+from tests.faults.scenes import HANGS, PLACES, SCENES, Scene, with_command, write_files
+from tests.faults.voices import CALLS, WAITS
+from tests.providers.cli.fakes import GONE_S, alive
+from tests.seats.table import claude_folder
 
 Order = dict[str, Any]
 
@@ -73,18 +78,20 @@ class Director:
         if event.kind == self.kill:
             os.kill(os.getpid(), signal.SIGKILL)
         if event.kind == self.scene.interrupted_at and self.kill is not None:
+            self.scene = replace(self.scene, interrupted_at=None)  # once
             os.kill(os.getpid(), signal.SIGINT)
-        deed = self.scene.deeds.get(event.kind)
-        if deed is not None:
-            verb, words = deed
-            control = session.control_of(event.debate)
-            if verb == "answer" and "answers" in words and not _asks(control.state()):
-                verb, words = "answer", {}
+        for name in (event.kind, f"{event.kind}@{event.body.get('round')}",
+                     f"{event.kind}:{event.body.get('seat')}"):  # fmt: skip
+            if name in self.scene.deeds:
+                self._do(event.debate, *self.scene.deeds[name])
+
+    def _do(self, debate: str, verb: str, words: Mapping[str, Any]) -> None:
+        control = session.control_of(debate)
+        gate = control.state().gate
+        if "answers" in words and not (gate is not None and gate.questions):
+            words = {}
+        with contextlib.suppress(UsageError):  # a deed that was done already
             getattr(control, verb)(**words)
-
-
-def _asks(state: Any) -> bool:
-    return state.gate is not None and bool(state.gate.questions)
 
 
 async def _search(searcher: WebSearcher, progress: Callable[[int], None]) -> Found:
@@ -117,8 +124,11 @@ def _runner(order: Order) -> None:
         detach.main([str(Path("runner.log").absolute())])
 
 
+PARENT = "parent"
+"""The place of a driver whose seats include a command: the parent of a command's process."""
+
 LAB: dict[str, Callable[[Order], None]] = {
-    "driver": _driver, "command line": _command_line, "runner": _runner,
+    "driver": _driver, "command line": _command_line, "runner": _runner, PARENT: _driver,
 }  # fmt: skip
 """What carries an order out, by place."""
 
@@ -173,7 +183,20 @@ def perform(place: str, folders: dict[Path, str | None], scenes: dict[Path, Scen
         }
         for folder, child in children.items():
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            if plans[folder][number].name == "killed" and place == PARENT:
+                (folder / "left.txt").write_text(_left(folder), encoding="utf-8")
             (folder / f"{plans[folder][number].name}.code").write_text(str(code), encoding="utf-8")
+
+
+def _left(folder: Path) -> str:
+    """Returns what is left of the commands that a dead process ran, once its time is up."""
+    ends = time.monotonic() + GONE_S
+    while time.monotonic() < ends:
+        left = [*map(str, alive(folder / "command")), *os.listdir(folder / "temporary")]
+        if not left:
+            return ""
+        time.sleep(0.02)
+    return ", ".join(left)
 
 
 def _fork(place: str, folder: Path, scene: Scene, act: Act) -> int:
@@ -187,6 +210,8 @@ def _fork(place: str, folder: Path, scene: Scene, act: Act) -> int:
         store = folder / "debates.db"
         os.environ["RT_NOTEBOOK_STORE"] = str(store)
         os.environ[CALLS] = str(folder / f"{act.name}.calls")
+        if place == PARENT:
+            _seat_command(folder, act)
         if act.do == "resume" and session.rows()[0].status not in RESUMABLE:
             os._exit(0)  # it was over before it was killed
         Director(scene, act.kill, folder).sit()
@@ -196,6 +221,34 @@ def _fork(place: str, folder: Path, scene: Scene, act: Act) -> int:
         sys.stderr.flush()
         os._exit(1)
     os._exit(0)
+
+
+# It hangs with a child that has left its group, and says so.
+_HANGS = """
+import glob
+calls = len(glob.glob({folder!r} + "/call-*"))
+open({folder!r} + "/call-%d" % calls, "w").close()
+grandchild(True)
+if open({folder!r} + "/hangs.txt").read() == str(calls):
+    open({folder!r} + "/begun", "w").close()
+    forever()
+"""
+
+
+def _seat_command(folder: Path, act: Act) -> None:
+    """Puts a command `claude` on PATH, which hangs in the process that is to be killed."""
+    place = folder / "command"
+    hangs = HANGS.get(act.kill or "", -1)
+    if not place.exists():
+        place.mkdir()
+        claude_folder(place, before=_HANGS.format(folder=str(place)))
+    (place / "hangs.txt").write_text(str(hangs), encoding="utf-8")
+    temporary = folder / "temporary"
+    temporary.mkdir(exist_ok=True)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(temporary)
+    os.environ["PATH"] = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    if hangs == 0:
+        os.environ[WAITS] = str(place / "begun")
 
 
 def _redirect(path: Path) -> None:
@@ -218,6 +271,8 @@ def tell(kind: str | None, folder: Path) -> dict[str, Any]:
     store.close()
     return {
         "kind": kind,
+        "left": _text(folder / "left.txt"),
+        "hung": (folder / "command" / "begun").exists(),
         "codes": codes,
         "said": _text(folder / "resumed.out")[-2000:],
         "shown": max(map(int, _text(folder / "shown.txt").split()), default=0),
@@ -270,6 +325,8 @@ def main(place: str, base: Path, *kinds: str) -> None:
     folders: dict[Path, str | None] = {**dict.fromkeys(whole), **killed}
     scenes = {folder: SCENES[name] for folder, name in whole.items()}
     scenes |= {folder: SCENES[PLACES[kind]] for folder, kind in killed.items()}
+    if place == PARENT:
+        scenes = {folder: with_command(scene) for folder, scene in scenes.items()}
     perform(place, folders, scenes)
     for folder, name in whole.items():
         print(json.dumps({"scene": name, **tell(None, folder)}))

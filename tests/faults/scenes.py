@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ class Scene:
     input: Mapping[str, Any]
     """The debate, as the command line takes it."""
     deeds: Mapping[str, Deed] = field(default_factory=dict)
-    """What a person does, by the kind of event that it follows."""
+    """What a person does, by the event that it follows: `kind`, `kind@round` or `kind:seat`."""
     interrupted_at: str | None = None
     """The kind of event at which Ctrl-C is pressed."""
     extended: bool = False
@@ -127,6 +127,34 @@ SCENES: dict[str, Scene] = {
     "resumed": Scene("resumed", _review("Ship it now?", "ann", "bob"), resumed=True),
 }
 """By name."""
+
+_DAN: Mapping[str, Any] = {"name": "dan", "model": "cli:claude", "timeout_s": 60}
+_MINUTE: Mapping[str, Any] = {"max_minutes": 0.02}
+
+
+def with_command(scene: Scene) -> Scene:
+    """Returns a scene in which a command sits, as dan."""
+    seats = [*scene.input["seats"], dict(_DAN)]
+    changes: dict[str, Any] = {"limits": _MINUTE} if "limits" in scene.input else {}
+    deeds = dict(scene.deeds)
+    if "interjection" in scene.kinds:
+        deeds = {"call_started:dan": scene.deeds["reply_read"]}
+    if scene.kinds == "finish_asked":
+        deeds = {"gate_opened": ("answer", {}), "reply_read@1": ("finish", {})}
+    if scene.kinds == "stop_asked":
+        deeds = {"reply_read": ("stop", {})}
+    return replace(scene, input={**scene.input, "seats": seats, **changes}, deeds=deeds)
+
+
+HANGS: Mapping[str, int] = {
+    **dict.fromkeys(("call_started", "call_failed", "call_finished", "reply_read"), 0),
+    **dict.fromkeys(("limit_reached", "stop_asked", "interrupted", "interjection"), 0),
+    **dict.fromkeys(("repaired", "finish_asked"), 1),
+}
+"""In which of its calls, from 0, the command never answers, by the kind of event of the kill.
+
+At the other kinds no call can be under way, or none of the command's.
+"""
 
 PLACES = {kind: name for name, scene in SCENES.items() for kind in scene.kinds.split()}
 """The scene in which each kind of event is met."""

@@ -22,6 +22,8 @@ END_S = 10.0
 """Seconds that the server gets to end by itself."""
 CONTEXT_TOKENS = 8192
 """Tokens that the model takes, prompt and answer together."""
+PROGRAM = "llama_cpp.server"
+"""The module that serves it."""
 NAME = "smollm2-135m"
 """What the server calls the model."""
 
@@ -111,7 +113,7 @@ class ModelServer:
             "interrupt_requests": "false",
         }
         options = [word for name, value in given.items() for word in (f"--{name}", str(value))]
-        return [str(python_of(FOLDER)), "-m", "llama_cpp.server", *options]
+        return [str(python_of(FOLDER)), "-m", PROGRAM, *options]
 
     def _answers(self) -> bool:
         connection = http.client.HTTPConnection(*self.address, timeout=5)

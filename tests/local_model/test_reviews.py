@@ -65,13 +65,16 @@ def test_answers_cut_off_by_the_limit_are_named(model: Relay) -> None:
     assert str(result).count("raise max_tokens") == 2
 
 
-def test_prompt_longer_than_the_context_is_named(model: Relay) -> None:
+def test_prompt_longer_than_the_context_is_hinted_at(model: Relay) -> None:
+    """This server says so only to who doesn't ask for a stream; a stream just ends."""
     context = "Bread is baked at night. " * 3_000
     result = review(model, context=context, rounds=0).run_sync()
 
     assert (result.status, result.stop_reason) == ("error", "error")
     assert_whole(result)
-    assert set(result.calls["error"]) == {"context_length"}
+    assert set(result.calls["error"]) == {"protocol"}
+    assert {one.text for one in model.passed} == {""}
+    assert "a prompt that is longer than its context" in " ".join(str(result).split())
 
 
 def test_stop_ends_a_generating_model_in_time(model: Relay) -> None:

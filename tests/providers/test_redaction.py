@@ -34,6 +34,9 @@ MIXED = "a1B2c3D4e5F6g7H8"
         f"https://user:{MIXED}@host.example/v1",
         f"OPENAI_API_KEY={MIXED}",
         f"password: {MIXED}",
+        f"DB_PASSWORD='{MIXED}'",
+        f"AWS_SECRET_ACCESS_KEY={MIXED}",
+        f"MY_SESSION_TOKEN: {MIXED}",
     ],
 )
 def test_keys_of_every_form_are_hidden(text: str) -> None:
@@ -80,7 +83,10 @@ def test_query_keeps_what_follows_the_key() -> None:
     assert redact(f"?key={MIXED}&alt=sse") == f"?key={HIDDEN}&alt=sse"
 
 
-@pytest.mark.parametrize("piece", ["sk-", "token: ", "http://a", "eyJa.", "key=", "a:", "bearer "])
+@pytest.mark.parametrize(
+    "piece",
+    ["sk-", "token: ", "http://a", "eyJa.", "key=", "a:", "bearer ", "a_", "a_key ", "a_secret="],
+)
 def test_hostile_text_takes_linear_time(piece: str) -> None:
     began = time.perf_counter()
     redact(piece * (200_000 // len(piece)))

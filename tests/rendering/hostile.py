@@ -155,8 +155,8 @@ _ACTING: Final = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e"
     "\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    # Joiners beside ASCII or in a row: between letters of some scripts and emoji they shape.
-    "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?=[\u200c\u200d\x00-\x7f]|\\Z)"
+    # Joiners behind ASCII or in a row: between letters of some scripts and emoji they shape.
+    "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?=[\u200c\u200d])"
 )
 
 

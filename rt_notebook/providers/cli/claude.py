@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from rt_notebook.contract.text import is_blank
 from rt_notebook.domain.usage import Usage
 from rt_notebook.errors import CallError
 from rt_notebook.providers.cli.process import Ended
@@ -151,8 +152,9 @@ class ClaudeParser(StreamParser):
             self.moved()
 
     def answer(self) -> str:
-        """Return the final answer."""
-        return text_in(self._result, "result")
+        """Return the final answer; a result that lost it leaves it in the last message."""
+        result = text_in(self._result, "result")
+        return self.text if is_blank(result) else result
 
     def failure(self, ended: Ended) -> CallError | None:
         """Return the error that the result is, if it is one."""

@@ -54,6 +54,9 @@ _PASSED: Final = (
 # The way to the key ring, where a login may lie; of no use to a call that's paid by key.
 _FOR_LOGINS: Final = ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR")
 _PROXIES: Final = tuple(name for name in _PASSED if name.lower().endswith("_proxy"))
+# Where installers put commands: below the home folder, and for everybody.
+_USUAL: Final = ((".local", "bin"), (".npm-global", "bin"), ("bin",), (".claude", "local"))
+_SHARED: Final = (Path("/usr/local/bin"), Path("/opt/homebrew/bin"))
 _SHIM: Final = re.compile(r'"%(?:~dp0|dp0%)\\?([^"]+\.(?:js|mjs|cjs))"', re.IGNORECASE)
 
 
@@ -110,7 +113,10 @@ def find_command(
         windows: whether `.exe` and npm's shims are looked for.
     """
     places = [""] if os.path.isabs(command) else absolute_places(parent)
-    names = [f"{command}.exe", f"{command}.cmd", command] if windows else [command]
+    names = [command]
+    if windows:
+        # A file without an ending is npm's script for other systems: Windows can't run it.
+        names = [f"{command}.exe", f"{command}.cmd", *(names if Path(command).suffix else [])]
     for place in places:
         for name in names:
             path = Path(place, name)
@@ -120,6 +126,21 @@ def find_command(
                 return (str(path),)
             if (started := _behind_shim(path, parent)) is not None:
                 return started
+    return None
+
+
+def place_beside_path(command: str, parent: Mapping[str, str]) -> str | None:
+    """Return a usual folder that holds a command, though PATH doesn't have it; None: none does.
+
+    A notebook that was started from an icon has a shorter PATH than a terminal.
+    """
+    home = Path(parent.get("HOME") or parent.get("USERPROFILE") or "/")
+    known = absolute_places(parent)
+    nodes = sorted(home.glob(".nvm/versions/node/*/bin"), reverse=True)
+    for place in (*(home.joinpath(*parts) for parts in _USUAL), *nodes, *_SHARED):
+        found = Path(place, command)
+        if str(place) not in known and found.is_file() and os.access(found, os.X_OK):
+            return str(place)
     return None
 
 

@@ -12,9 +12,12 @@ import signal
 from typing import Final
 
 from rt_notebook.errors import CallError, one_line
+from rt_notebook.providers.cli.process import Ended
 
 STDERR_QUOTED: Final = 2 * 1024
 """Characters of the error output that stand in a message."""
+
+_BY_HAND: Final = "run it by hand to see why, or `rt-notebook doctor`"
 
 _STATUS: Final = {
     401: "auth",
@@ -113,21 +116,25 @@ def unwrapped(text: str) -> tuple[str, int | None]:
     return message, code if isinstance(code, int) else None
 
 
-def missing_answer(returncode: int | None, stderr: str, partial: str = "") -> CallError:
+def missing_answer(ended: Ended, aside: str, partial: str = "") -> CallError:
     """Return the error of a command that ended without a final answer.
 
     Args:
-        returncode: its exit code, negative for a signal.
-        stderr: the end of its error output.
+        ended: how it ended.
+        aside: the last line of its output that was for people.
         partial: the answer's text so far.
     """
-    tail = stderr[-STDERR_QUOTED:].strip()
-    said = f"; it said: {tail}" if tail else ""
-    return CallError(
-        one_line(f"the command {ending(returncode)} without a final answer{said}", 2_600),
-        kind="protocol",
-        partial=partial,
-    )
+    tail = ended.stderr[-STDERR_QUOTED:].strip() or aside.strip()
+    said = f"it said: {tail}" if tail else f"in {ended.seconds:.1f} s it said nothing; {_BY_HAND}"
+    text = f"the command {ending(ended.returncode)} without a final answer; {said}"
+    return CallError(one_line(text, 2_600), kind="protocol", partial=partial)
+
+
+def last_words(ended: Ended, aside: str) -> str:
+    """Return what a command that was stopped had told people last, to be added to a message."""
+    lines = ended.stderr.strip().splitlines()
+    said = one_line(aside, 500) or one_line(lines[-1] if lines else "", 500)
+    return f"; its last words: {said}" if said else ""
 
 
 def ending(returncode: int | None) -> str:

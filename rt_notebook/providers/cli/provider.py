@@ -24,6 +24,7 @@ from rt_notebook.providers.cli.environment import (
     data_folder,
     find_command,
     key_of,
+    place_beside_path,
     scrubbed,
     secrets_in,
 )
@@ -351,9 +352,13 @@ class CliProvider:
             return f"there is no program {self.command}"
         places = [place for place in self.parent.get("PATH", "").split(os.pathsep) if place]
         shown = ", ".join(places[:12]) + (", …" if len(places) > 12 else "")
+        text = f"the command {self.command!r} isn't on PATH ({shown or 'which is empty'}); "
+        beside = place_beside_path(self.command, self.parent)
+        if beside is None:
+            return f"{text}install it: {self.vendor.package}"
         return (
-            f"the command {self.command!r} isn't on PATH ({shown or 'which is empty'}); "
-            f"install it: {self.vendor.package}"
+            f"{text}it is in {beside}: start Jupyter from a terminal, or add that folder, with "
+            f"os.environ['PATH'] += {os.pathsep + beside!r}"
         )
 
 

@@ -11,16 +11,18 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from rt_notebook.characters import whole
-from rt_notebook.contract.text import is_blank
+from rt_notebook.contract.text import clean, is_blank
 from rt_notebook.domain.usage import Usage
 from rt_notebook.errors import CallError, one_line
 from rt_notebook.providers.base import Completion
-from rt_notebook.providers.cli.failures import kind_of, missing_answer, unwrapped
+from rt_notebook.providers.cli.failures import kind_of, last_words, missing_answer, unwrapped
 from rt_notebook.providers.cli.process import Ended
 
 PREVIEW: Final = 500
 """Characters kept of a tool's arguments and of its result."""
 
+# Characters kept of a line that is for people.
+_ASIDE: Final = 500
 # What ended a call before its answer was there, and the kind that is.
 _BOUNDS: Final = {"timeout": "timeout", "stall": "stall", "output": "output_limit"}
 
@@ -64,6 +66,7 @@ class StreamParser:
         self._calls: dict[str, dict[str, Any]] = {}
         self._parts: list[str] = []
         self._fatal: CallError | None = None
+        self._aside = ""
         self.chars = 0
         self.steps = 0
         self.complete = False
@@ -100,12 +103,13 @@ class StreamParser:
         if self._fatal is not None:
             raise self._fatal
         if not self.complete and ended.why in _BOUNDS:
-            raise CallError(_bound_text(ended), kind=_BOUNDS[ended.why], partial=self.text)
+            text = f"{_bound_text(ended)}{last_words(ended, self._aside)}"
+            raise CallError(text, kind=_BOUNDS[ended.why], partial=self.text)
         failure = self.failure(ended)
         if failure is not None:
             raise failure
         if not self.complete:
-            raise missing_answer(ended.returncode, ended.stderr, self.text)
+            raise missing_answer(ended, self._aside, self.text)
         answer = self.answer()
         if is_blank(answer):
             raise CallError("the answer is empty", kind="empty", partial=answer)
@@ -176,9 +180,12 @@ class StreamParser:
     def _line(self, line: str) -> None:
         if line.isspace() or not line or self._fatal is not None:
             return
+        if "\x1b" in line:  # a terminal's title or colour; JSON's own are escaped
+            line = clean(line)[0]
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):  # a line for people between those for programs
+            self._aside = line[:_ASIDE]
             return
         kind = event.get(self.kind_key) if isinstance(event, dict) else None
         if isinstance(kind, str):

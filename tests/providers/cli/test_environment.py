@@ -120,6 +120,9 @@ def test_npm_shim_of_windows_is_run_by_node(tmp_path: Path) -> None:
     script = tmp_path / "npm" / "node_modules" / "@openai" / "codex" / "bin" / "codex.js"
     assert find_command("codex", {"PATH": path}, windows=True) == (node, str(script))
     assert find_command("codex", {"PATH": str(tmp_path / "npm")}, windows=True) is None
+    # npm's third file, a script for other systems, is nothing that Windows runs.
+    _program(tmp_path / "npm" / "codex")
+    assert find_command("codex", {"PATH": str(tmp_path / "npm")}, windows=True) is None
     exe = _program(tmp_path / "npm" / "codex.exe")
     assert find_command("codex", {"PATH": path}, windows=True) == (exe,)
 

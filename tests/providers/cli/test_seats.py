@@ -29,6 +29,21 @@ def test_missing_command_names_the_places() -> None:
     assert "(/first, /second); install it: npm install -g @openai/codex" in str(caught.value)
 
 
+def test_command_beside_path_is_pointed_at(tmp_path: Path) -> None:
+    for place in (".local/bin", ".nvm/versions/node/v20.1.0/bin"):
+        folder = tmp_path / place
+        folder.mkdir(parents=True)
+        program = fake(folder, "", "codex")
+        parent = {"PATH": "/first", "HOME": str(tmp_path)}
+        with pytest.raises(SeatError, match=r"isn't on PATH \(/first\); it is in ") as caught:
+            check_seat(Seat("Critic", model="cli:codex"), parent=parent)
+        assert f"it is in {folder}: start Jupyter from a terminal" in str(caught.value)
+        assert f"os.environ['PATH'] += ':{folder}'" in str(caught.value)
+        # What is said there helps.
+        check_seat(Seat("Critic", model="cli:codex"), parent={**parent, "PATH": f"/first:{folder}"})
+        program.unlink()
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [

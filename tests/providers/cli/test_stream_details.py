@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
 from typing import Any
 
@@ -99,6 +100,41 @@ def test_claudes_success_is_only_what_is_one(result: dict[str, Any], kind: str, 
     error = _failed(ClaudeParser(), {"type": "result", **result})
     assert error.kind == kind
     assert words in str(error)
+
+
+def test_claudes_empty_result_leaves_the_answer_in_its_message() -> None:
+    content = [{"type": "text", "text": "the answer"}]
+    message = {"type": "assistant", "message": {"id": "m", "model": "x", "content": content}}
+    result = {"type": "result", "subtype": "success", "is_error": False, "result": ""}
+    assert _read(ClaudeParser(), message, result).text == "the answer"
+
+
+def test_terminal_sequences_around_an_event_are_taken_away() -> None:
+    parser = ClaudeParser()
+    event = json.dumps({"type": "result", "is_error": False, "result": "ok"})
+    parser.feed(f"Loading...\n\x1b]0;agent - repo\x07\x1b[1m{event}\x1b[0m\n".encode())
+    assert parser.completion(Ended("exit", 0, "", 1.0)).text == "ok"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "stdout", "words"),
+    [
+        ("", "Allow this tool? [y/N] ", "its last words: Allow this tool? [y/N]"),
+        ("warning: old\nLog in first\n", "", "its last words: Log in first"),
+        ("", "", "no answer within 3 s"),
+    ],
+)
+def test_stopped_command_is_quoted(stderr: str, stdout: str, words: str) -> None:
+    parser = ClaudeParser()
+    parser.feed(stdout.encode())
+    with pytest.raises(CallError, match=re.escape(words) + "$") as caught:
+        parser.completion(Ended("timeout", -15, stderr, 3.0))
+    assert caught.value.kind == "timeout"
+
+
+def test_command_that_says_nothing_is_told_with_a_way_on() -> None:
+    with pytest.raises(CallError, match=r"code 1 .* in 0\.2 s it said nothing; run it by hand"):
+        ClaudeParser().completion(Ended("exit", 1, "", 0.2))
 
 
 def test_claudes_pieces_are_progress_and_partial_text() -> None:
