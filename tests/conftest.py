@@ -39,6 +39,7 @@ def pytest_configure() -> None:
     A run that a shell started in the background ignores Ctrl-C, and so would every program that
     the tests start and interrupt.
     """
+    gc.disable()  # thousands of tests are collected; what that makes stays
     sys.addaudithook(_refuse_network)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -51,6 +52,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rt_notebook.analysis.extras import missing_extra
+from rt_notebook.analysis.plots_page import picture_page
 from rt_notebook.domain.state import State
 from rt_notebook.errors import OptionError
 
@@ -82,7 +83,8 @@ class Picture:
         elif kind == ".svg":
             target.write_text(_converter().vegalite_to_svg(text, _VEGA_LITE), encoding="utf-8")
         elif kind == ".html":
-            page = _converter().vegalite_to_html(text, _VEGA_LITE, bundle=True)
+            library = _converter().javascript_bundle(vl_version=_VEGA_LITE)
+            page = picture_page(self.spec, self.description, library)
             target.write_text(page, encoding="utf-8")
         else:
             target.write_text(text + "\n", encoding="utf-8")

@@ -38,7 +38,8 @@ _COMPARED: Final = 8
 # Scripts that are written without spaces: a run of them is no word.
 _UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _WORD: Final = re.compile(r"[^\W_]+")
-_STEMS: Final = re.compile(rf"([^\W_]{{1,{_STEM}}})[^\W_]*")
+# What is neither a letter nor a digit of ASCII becomes a space.
+_ASCII_WORDS: Final = bytes(code if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
 
 
 def point_rows(state: State) -> Iterator[Row]:
@@ -100,8 +101,9 @@ def _bullets(state: State) -> Iterator[tuple[int, str, str, str]]:
 
 def _features(text: str) -> frozenset[str]:
     folded = text[:_READ].casefold()
-    if folded.isascii():
-        return frozenset(_STEMS.findall(folded)[:_FEATURES])
+    if folded.isascii():  # several times as fast as the pattern below
+        words = folded.encode().translate(_ASCII_WORDS).decode().split()
+        return frozenset([word[:_STEM] for word in words[:_FEATURES]])
     found: list[str] = []
     for word in _WORD.findall(folded):
         if _UNSPACED.search(word):

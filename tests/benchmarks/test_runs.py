@@ -55,15 +55,13 @@ def test_outcome_tells_a_broken_limit_from_a_crash(
 
 def test_kept_tables_are_put_into_the_page(kept: Path) -> None:
     (kept / "build" / "store.md").write_text("5 March\n\n| a |\n", encoding="utf-8")
-    page = (
-        "# P\n\n<!-- bench: store -->\nold\n<!-- end -->\n\n<!-- bench: bus -->\nold\n<!-- end -->"
-    )
+    store, bus = ("<!-- bench: store -->\n", "<!-- bench: bus -->\nold\n<!-- end -->")
+    page = f"# P\n\n{store}old\n<!-- end -->\n\n{bus}"
     sections = runner.kept()
     assert sections["store"] == "5 March\n\n| a |"
-    assert runner.filled(page, sections) == (
-        "# P\n<!-- bench: store -->\n\n5 March\n\n| a |\n\n<!-- end -->\n"
-        "<!-- bench: bus -->\nold\n<!-- end -->"
-    )
+    filled = f"# P\n\n{store}\n5 March\n\n| a |\n\n<!-- end -->\n\n{bus}"
+    assert runner.filled(page, sections) == filled
+    assert runner.filled(filled, sections) == filled
     assert "## store\n\n5 March" in runner.whole(sections)
 
 

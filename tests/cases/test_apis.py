@@ -18,7 +18,7 @@ from tests.cases.catalogue import case, given
 from tests.cases.reviews import others, review, row_of, speaker
 from tests.engine.debates import reply
 from tests.frontends.shells import Shell
-from tests.seats.table import MODELS, seat
+from tests.seats.table import MODELS, claude_folder, seat
 from tests.wire.script import Asked, Fail, Raw, Say, Step, Tokens
 from tests.wire.server import WireServer, sse
 
@@ -302,3 +302,32 @@ def test_no_part_of_a_key_is_shown_or_kept(
     assert [run for run in runs if any(run in text for text in shown)] == []
     # Requests are never kept: no header has a place in the store or the record.
     assert not any("x-api-key" in text or "Bearer" in text for text in shown)
+
+
+@case("a6-scn-07")
+def test_replay_needs_neither_key_nor_command_nor_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, str]
+) -> None:
+    monkeypatch.setenv("PATH", str(claude_folder(tmp_path)))
+    record = tmp_path / "review.jsonl"
+
+    def run(wire: WireServer) -> rt.Result:
+        sitting = [seat(wire, name) for name in ("chair", "ada")]
+        command = rt.Seat("dan", model="cli:claude/opus")
+        made = review(*sitting, command, chairman="scripted", record=record)
+        return made.run_sync()
+
+    with WireServer() as wire:
+        wire.script(Say(reply("opt-1", "a")))
+        first = run(wire)
+        asked = len(wire.asked)
+    assert (first.status, asked) == ("done", 4)
+    kept = record.read_bytes()
+    for name in keys:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("RT_NOTEBOOK_RECORD", "none")
+    again = run(wire)
+    assert (again.status, len(wire.asked)) == ("done", asked)
+    assert again.replies.equals(first.replies)
+    assert record.read_bytes() == kept

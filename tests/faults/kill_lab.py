@@ -10,6 +10,7 @@ JSON line. All processes are forks of this one, so that they share one import an
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -37,7 +38,8 @@ from rt_notebook.frontends import cli, detach
 from rt_notebook.providers.research import Found
 from rt_notebook.providers.searching import WebSearcher
 from rt_notebook.store import open_store
-from tests.faults.scenes import HANGS, PLACES, SCENES, Scene, with_command, write_files
+from tests.engine.debates import reply
+from tests.faults.scenes import ANSWERS, HANGS, PLACES, SCENES, Scene, with_command, write_files
 from tests.faults.voices import CALLS, WAITS
 from tests.providers.cli.fakes import GONE_S, alive
 from tests.seats.table import claude_folder
@@ -53,11 +55,13 @@ class Director:
         scene: the debate.
         kill: the kind of event at whose first showing the process is killed; None: never.
         folder: where the numbers of the events are written down that were shown.
+        begun: what is there once the command hangs, which the kill waits for.
     """
 
     scene: Scene
     kill: str | None
     folder: Path
+    begun: Path | None = None
 
     def sit(self) -> None:
         """Hear every event once it is stored and everybody else was told."""
@@ -76,7 +80,7 @@ class Director:
         with (self.folder / "shown.txt").open("a", encoding="utf-8") as file:
             file.write(f"{event.seq}\n")
         if event.kind == self.kill:
-            os.kill(os.getpid(), signal.SIGKILL)
+            self._die()
         if event.kind == self.scene.interrupted_at and self.kill is not None:
             self.scene = replace(self.scene, interrupted_at=None)  # once
             os.kill(os.getpid(), signal.SIGINT)
@@ -84,6 +88,11 @@ class Director:
                      f"{event.kind}:{event.body.get('seat')}"):  # fmt: skip
             if name in self.scene.deeds:
                 self._do(event.debate, *self.scene.deeds[name])
+
+    def _die(self) -> None:
+        if self.begun is None or self.begun.exists():
+            os.kill(os.getpid(), signal.SIGKILL)
+        asyncio.get_running_loop().call_later(0.005, self._die)
 
     def _do(self, debate: str, verb: str, words: Mapping[str, Any]) -> None:
         control = session.control_of(debate)
@@ -210,11 +219,10 @@ def _fork(place: str, folder: Path, scene: Scene, act: Act) -> int:
         store = folder / "debates.db"
         os.environ["RT_NOTEBOOK_STORE"] = str(store)
         os.environ[CALLS] = str(folder / f"{act.name}.calls")
-        if place == PARENT:
-            _seat_command(folder, act)
+        begun = _seat_command(folder, act, scene) if place == PARENT else None
         if act.do == "resume" and session.rows()[0].status not in RESUMABLE:
             os._exit(0)  # it was over before it was killed
-        Director(scene, act.kill, folder).sit()
+        Director(scene, act.kill, folder, begun).sit()
         LAB[place](_order(act.do, scene, store))
     except BaseException:
         traceback.print_exc()
@@ -235,20 +243,30 @@ if open({folder!r} + "/hangs.txt").read() == str(calls):
 """
 
 
-def _seat_command(folder: Path, act: Act) -> None:
-    """Puts a command `claude` on PATH, which hangs in the process that is to be killed."""
-    place = folder / "command"
+def _seat_command(folder: Path, act: Act, scene: Scene) -> Path | None:
+    """Puts a command `claude` on PATH, which hangs in the process that is to be killed.
+
+    Returns:
+        What is there once it hangs; None where the kill doesn't wait for that.
+    """
+    place, begun = folder / "command", folder / "command" / "begun"
     hangs = HANGS.get(act.kill or "", -1)
     if not place.exists():
         place.mkdir()
-        claude_folder(place, before=_HANGS.format(folder=str(place)))
+        said = next((ANSWERS[kind] for kind in scene.kinds.split() if kind in ANSWERS), "opt-2")
+        text = said if said == "PASS" else reply(said, "The command says so.")
+        claude_folder(place, text, before=_HANGS.format(folder=str(place)))
     (place / "hangs.txt").write_text(str(hangs), encoding="utf-8")
     temporary = folder / "temporary"
     temporary.mkdir(exist_ok=True)
     os.environ["TMPDIR"] = tempfile.tempdir = str(temporary)
     os.environ["PATH"] = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    if hangs == 0:
-        os.environ[WAITS] = str(place / "begun")
+    if hangs < 0:
+        return None
+    if "options" in scene.input:  # in a discussion it speaks last
+        os.environ[WAITS] = f"{hangs} {begun}"
+    # These come while it is being started.
+    return None if act.kill in ("call_started", "call_failed") else begun
 
 
 def _redirect(path: Path) -> None:

@@ -132,6 +132,10 @@ _DAN: Mapping[str, Any] = {"name": "dan", "model": "cli:claude", "timeout_s": 60
 _MINUTE: Mapping[str, Any] = {"max_minutes": 0.02}
 
 
+ANSWERS: Mapping[str, str] = {"consensus": "opt-1", "nothing_new": "PASS"}
+"""What the command says where it isn't `opt-2`, by the kind of event of the kill."""
+
+
 def with_command(scene: Scene) -> Scene:
     """Returns a scene in which a command sits, as dan."""
     seats = [*scene.input["seats"], dict(_DAN)]

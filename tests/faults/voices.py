@@ -16,7 +16,7 @@ import rt_notebook as rt
 CALLS = "FAULTS_CALLS"
 """The variable that names the file in which calls are written down."""
 WAITS = "FAULTS_WAITS"
-"""The variable that names a file without which nobody answers."""
+"""The variable that names a round and a file, without which nobody answers from that round on."""
 
 
 def ann(call: rt.Call) -> str:
@@ -72,6 +72,6 @@ def _digest(call: rt.Call) -> str:
 def _note(call: rt.Call, name: str) -> None:
     with Path(os.environ[CALLS]).open("a", encoding="utf-8") as file:
         file.write(f"{call.round}/{name}/{call.purpose}\n")
-    flag = os.environ.get(WAITS)
-    while flag and not os.path.exists(flag):
+    since, _, flag = os.environ.get(WAITS, "").partition(" ")
+    while flag and call.round >= int(since) and not os.path.exists(flag):
         time.sleep(0.005)

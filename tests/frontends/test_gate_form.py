@@ -135,6 +135,21 @@ def test_refused_answer_shows_why_and_keeps_text(
     assert form.drafts() == []
 
 
+def test_unexpected_error_is_shown_and_logged(
+    form: GateForm, control: RecordingControl, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*call: Any) -> Any:
+        raise ValueError("a <b>bug</b>")
+
+    control._take = broken  # type: ignore[method-assign]  # for this one control
+    form.fields["q1"].control.value = "keep me"
+    form.buttons["continue"].click()
+    assert form.last_error == "ValueError: a <b>bug</b>; your text is kept"
+    assert "a &lt;b&gt;bug" in form._error.value
+    assert (form.fields["q1"].control.value, form.sent) == ("keep me", False)
+    assert "could not be handed over" in caplog.text
+
+
 def test_more_time_keeps_form_open(form: GateForm, control: RecordingControl) -> None:
     form.submit("hold", {"q1": "half an ans"})
     assert control.calls == [("hold", 0)]

@@ -292,6 +292,14 @@ def test_gate_without_view_prints_questions_and_goes_on(newest: LiveKernel) -> N
     assert facts(newest, "[out.status, out.questions.answer.isna().all()]")[0] == "done"
 
 
+def test_gate_of_no_time_waits_for_no_view(newest: LiveKernel) -> None:
+    line = "--seats pro,con --question-wait-s 0 --checkpoint-wait-s 0"
+    debate = newest.queue(f"%%roundtable out {line}\n{BODY}")
+    assert newest.reply(debate)["status"] == "ok"
+    took = "(out.events[-1].at - out.events[0].at) / 1000"
+    assert facts(newest, f"[out.status, {took} < 2.5]") == ["done", True]
+
+
 def test_home_of_kernel_stays_small(newest: LiveKernel, tmp_path: Path) -> None:
     """After all these debates no widget, no display and no thread of theirs is left."""
     found = facts(

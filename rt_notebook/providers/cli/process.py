@@ -201,16 +201,17 @@ class _Child:
 
     def run(self) -> Ended:
         """Run it to its end."""
-        with Workspace() as place:
-            command = self._prepare(place)
-            if self._cancelled.is_set():
-                return self._ended("cancelled", None)
-            mark = secrets.token_hex(12)
-            WATCHDOG.begin(mark, place.root)
-            try:
+        place, mark = Workspace(), secrets.token_hex(12)
+        # Before anything of it is there: this process may be killed at any moment.
+        WATCHDOG.begin(mark, place.root)
+        try:
+            with place:
+                command = self._prepare(place)
+                if self._cancelled.is_set():
+                    return self._ended("cancelled", None)
                 return self._run(command, place, mark)
-            finally:
-                WATCHDOG.over(mark)
+        finally:
+            WATCHDOG.over(mark)
 
     def _run(self, command: Command, place: Workspace, mark: str) -> Ended:
         self._started = self._moved = time.monotonic()

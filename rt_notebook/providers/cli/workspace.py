@@ -5,6 +5,7 @@ Owns what lies on the disk during a call, and that nothing of it stays.
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import tempfile
 from pathlib import Path
@@ -17,11 +18,16 @@ _PREFIX: Final = "roundtable-cli-"
 class Workspace:
     """The folder of one call, private to this user, gone when the `with` block ends.
 
-    Three folders lie apart in it, so that the one the command runs in is and stays empty.
+    Three folders lie apart in it, so that the one the command runs in is and stays empty. Its name
+    is known before it is made, so that somebody else can be told to remove it.
     """
 
+    def __init__(self) -> None:
+        place = Path(tempfile.gettempdir()).resolve()
+        self.root = place / f"{_PREFIX}{secrets.token_hex(8)}"
+
     def __enter__(self) -> Workspace:
-        self.root = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
+        self.root.mkdir(mode=0o700)
         self.work = self._made("work")
         self.temporary = self._made("tmp")
         self.settings = self._made("settings")
