@@ -151,6 +151,7 @@ def medians(
     """Run everybody in turn, so that a busy moment hits all alike; return each one's medians."""
     rows = list(contestants)
     found: dict[Contestant, list[dict[str, Any]]] = {row: [] for row in rows}
+    print(f"running {workload.title} ...", file=sys.stderr, flush=True)
     for _ in range(runs):
         for row in rows:
             found[row].append(_measure(row, workload))

@@ -78,8 +78,10 @@ def group_points(texts: Iterable[str]) -> list[int]:
                 leaders.append(features)
                 group = len(leaders)
                 for feature in features:
-                    postings = index.setdefault(feature, [])
-                    if len(postings) < _POSTINGS:
+                    postings = index.get(feature)
+                    if postings is None:
+                        index[feature] = [group]
+                    elif len(postings) < _POSTINGS:
                         postings.append(group)
             seen[key] = group
         found.append(group)
@@ -121,7 +123,7 @@ def _likest(
     postings = [index[feature] for feature in features if feature in index]
     shared = Counter(chain.from_iterable(postings))
     likely: Iterable[int] = shared
-    if max(map(len, postings), default=0) < _POSTINGS:
+    if len(leaders) < _POSTINGS or max(map(len, postings), default=0) < _POSTINGS:
         # No list is full, so the counts are exact, and half of the features is the least.
         least = len(features) * THRESHOLD
         likely = [group for group, count in shared.items() if count >= least]

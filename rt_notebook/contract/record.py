@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rt_notebook.characters import escaped_json
-from rt_notebook.domain.events import EVENT_VERSION, Event, encode_body
+from rt_notebook.domain.body_types import wrong_key
+from rt_notebook.domain.events import BODY_KEYS, EVENT_VERSION, Event, encode_body
+from rt_notebook.domain.research import researcher_name
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import RESUMABLE, State, start_state
 from rt_notebook.domain.stored import NEWER, spec_of
@@ -220,6 +222,7 @@ def _folded(events: list[Event], torn: bool, name: str) -> Record:
         raise _damaged(name, 1, one_line(str(exc.__cause__ or exc), 200)) from exc
     except (RoundtableError, ValueError, TypeError, KeyError, AttributeError) as exc:
         raise _damaged(name, 1, one_line(str(exc), 200)) from exc
+    _check_bodies(events, state, name)
     for number, event in enumerate(events[1:], 2):
         try:
             state.apply(event)
@@ -227,6 +230,18 @@ def _folded(events: list[Event], torn: bool, name: str) -> Record:
             why = f"{event.kind!r} doesn't follow from the lines before"
             raise _damaged(name, number, why) from exc
     return Record(tuple(events), spec, state, torn)
+
+
+def _check_bodies(events: Sequence[Event], state: State, name: str) -> None:
+    """Refuse what the fold would take, and whoever shows it would stumble over."""
+    speakers = {*state.wire_ids, state.chairman_name, researcher_name(state.spec.seats)}
+    for number, event in enumerate(events, 1):
+        wrong = wrong_key(event.kind, event.at, event.body)
+        seat = event.body.get("seat", state.chairman_name)
+        if wrong is None and event.kind in BODY_KEYS and seat not in speakers:
+            wrong = "seat"
+        if wrong is not None:
+            raise _damaged(name, number, f"its {wrong!r} can't be that of {event.kind!r}")
 
 
 def _damaged(name: str, number: int, why: str) -> StoreError:

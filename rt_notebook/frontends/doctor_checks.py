@@ -86,9 +86,11 @@ def store_findings(config: Config) -> Iterator[Finding]:
         return
     yield Finding("Store", "place", OK, str(path))
     folder = _first_folder(path)
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        step = "make it writable, or name another place with RT_NOTEBOOK_STORE"
-        yield Finding("Store", "writable", PROBLEM, f"{folder} can't be written to", step)
+    for place in (path, folder):
+        if place.exists() and not os.access(place, os.W_OK):
+            step = "make it writable, or name another place with RT_NOTEBOOK_STORE"
+            yield Finding("Store", "writable", PROBLEM, f"{place} can't be written to", step)
+            break
     network = network_file_system(path)
     if network is not None:
         detail = f"{network}, a network mount: slower, with a rollback journal in place of WAL"

@@ -71,6 +71,8 @@ class Exchange:
         self._settings = settings_of(call, line.model, line.door)
         self._spent: list[Usage] = []
         self._chars = 0
+        self._said: list[str] = []
+        call.came = lambda: redact("".join(self._said), line.door.secrets)
 
     async def run(self) -> Completion:
         """Return the answer.
@@ -95,6 +97,7 @@ class Exchange:
         raise self._billed(self._tool_error(calls))
 
     async def _ask(self, *, may_call: bool) -> ModelResponse:
+        self._said.clear()
         tools = self._tools.definitions
         settings = self._settings
         if tools and not may_call:
@@ -109,6 +112,7 @@ class Exchange:
 
     def _count(self, event: ModelResponseStreamEvent) -> None:
         self._chars += _chars_of(event)
+        self._said.append(_words_of(event))
         self._progress(self._chars)
         if self._chars > MAX_ANSWER:
             raise CallError(
@@ -266,6 +270,15 @@ def _refusal(details: dict[str, Any]) -> str:
         if details.get(name):
             return str(details[name])
     return "no reason given"
+
+
+def _words_of(event: ModelResponseStreamEvent) -> str:
+    match event:
+        case PartStartEvent(part=TextPart(content=text)):
+            return text
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+            return text
+    return ""
 
 
 def _chars_of(event: ModelResponseStreamEvent) -> int:

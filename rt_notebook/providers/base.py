@@ -55,6 +55,8 @@ class Call:
     """The brief as a value, for functions that compute their stance."""
     begin: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
     """Told by a provider that queues when the call leaves the queue: a stall counts from there."""
+    came: Callable[[], str] = field(default=lambda: "", repr=False, compare=False)
+    """May be set by a provider: returns the text so far, which a call that is given up keeps."""
 
     @property
     def prompt(self) -> str:

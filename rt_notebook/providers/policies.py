@@ -266,7 +266,14 @@ def _given_up(provider: Provider, call: Call, kind: str, stall_s: float) -> Call
     text = f"no answer within {call.deadline_s:g} s"
     if kind == "stall":
         text = f"no progress for {stall_s:g} s"
-    return CallError(text + still_running(provider), kind=kind)
+    return CallError(text + still_running(provider), kind=kind, partial=_came(call))
+
+
+def _came(call: Call) -> str:
+    try:
+        return str(call.came())
+    except Exception:  # the edge to foreign code: what had come is no reason to fail otherwise
+        return ""
 
 
 def still_running(provider: object) -> str:

@@ -144,8 +144,10 @@ def is_in_use(path: Path) -> bool:
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
     """Open a file for reading alone, so that not even its own log is carried over into it."""
+    # Without a log there is none to index: where no index can be made, none is needed either.
+    fixed = not _size(_beside(path, LOG)) and not os.access(path.parent, os.W_OK)
     return sqlite3.connect(
-        f"{path.as_uri()}?mode=ro",
+        f"{path.as_uri()}?mode=ro{'&immutable=1' if fixed else ''}",
         uri=True,
         timeout=_BUSY_S,
         isolation_level=None,

@@ -25,7 +25,7 @@ from typing import Final
 from rt_notebook.errors import StoreError
 from rt_notebook.store.aside import is_set_aside
 from rt_notebook.store.file_systems import network_file_system
-from rt_notebook.store.migrations import checked_version, migrate
+from rt_notebook.store.migrations import VERSION, checked_version, migrate
 from rt_notebook.store.sqlite_damage import (
     connect_read_only,
     find_damage,
@@ -94,8 +94,8 @@ class Database:
         """Counts the leases that this process moved outside of the writers."""
         self.damaged = False
         """True once a bad page was met; whoever opens it next sets it aside."""
-        self._only_read = is_set_aside(path)
-        self._opener = connect_read_only if self._only_read else opener
+        self._only_read = False
+        self._opener = opener
         self._gone: str | None = None
         self._prepared = False
         self._identity: tuple[int, int] | None = None
@@ -172,6 +172,7 @@ class Database:
         while True:
             try:
                 self._make_file()
+                self._find_rights()
                 self._set_damage_aside()
                 self._identity = self._stat()
                 self._prepare()
@@ -189,13 +190,29 @@ class Database:
         with self.explained():
             connection = self.connection()
             if self._only_read:
-                checked_version(connection, self.place)
-                self.notes.append(f"the store {self.place} was set aside: it is only read")
+                self._check_form(connection)
             else:
                 self._choose_journal(connection)
                 migrate(connection, self.place)
             _tune(connection)
         self._prepared = True
+
+    def _find_rights(self) -> None:
+        # A log needs the folder as well.
+        writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        self._only_read = is_set_aside(self.path) or not writable
+        if self._only_read:
+            self._opener = connect_read_only
+
+    def _check_form(self, connection: sqlite3.Connection) -> None:
+        if checked_version(connection, self.place) != VERSION:
+            raise StoreError(
+                f"the store {self.place} is read-only and of an older form, which can't be read: "
+                "make the file and its folder writable, and open it once",
+                fault="readonly",
+                place=self.place,
+            )
+        self.notes.append(f"the store {self.place} is read-only: it can be looked at, no more")
 
     def _set_damage_aside(self) -> None:
         # Where this process has the file open, it was looked at before. On a network mount, nobody

@@ -24,10 +24,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import rt_notebook.analysis.frames
-import rt_notebook.frontends.cli_look
-import rt_notebook.frontends.cli_run  # noqa: F401  # loaded here, so that the children need not
 from rt_notebook import session
+from rt_notebook.analysis import frames as frames  # loaded here, so that the children need not
 from rt_notebook.domain.events import Event
 from rt_notebook.domain.research import Source
 from rt_notebook.domain.state import RESUMABLE
@@ -35,6 +33,7 @@ from rt_notebook.engine import debate as engine
 from rt_notebook.engine.runner import runner
 from rt_notebook.errors import CallError, UsageError
 from rt_notebook.frontends import cli, detach
+from rt_notebook.frontends import cli_run as cli_run
 from rt_notebook.providers.research import Found
 from rt_notebook.providers.searching import WebSearcher
 from rt_notebook.store import open_store
@@ -73,8 +72,8 @@ class Director:
                 self._hear(event)
 
         engine.Debate._committed = told  # type: ignore[method-assign]
-        WebSearcher.search = _search  # type: ignore[method-assign]
-        WebSearcher.check = lambda searcher: None  # type: ignore[method-assign]
+        WebSearcher.search = _search  # type: ignore[method-assign, assignment]
+        WebSearcher.check = _check  # type: ignore[method-assign, assignment]
 
     def _hear(self, event: Event) -> None:
         with (self.folder / "shown.txt").open("a", encoding="utf-8") as file:
@@ -107,6 +106,10 @@ async def _search(searcher: WebSearcher, progress: Callable[[int], None]) -> Fou
     if "research fails" in searcher._spec.brief.question:
         raise CallError("the web is down", kind="connection")
     return Found("It cost two weeks.", (Source("Costs", "https://a.example/c", "two weeks"),), 1)
+
+
+def _check(searcher: WebSearcher) -> None:
+    """Loads no vendor's library: nobody is asked."""
 
 
 # ---- places --------------------------------------------------------------------------------------
@@ -200,12 +203,11 @@ def perform(place: str, folders: dict[Path, str | None], scenes: dict[Path, Scen
 def _left(folder: Path) -> str:
     """Returns what is left of the commands that a dead process ran, once its time is up."""
     ends = time.monotonic() + GONE_S
-    while time.monotonic() < ends:
+    while True:
         left = [*map(str, alive(folder / "command")), *os.listdir(folder / "temporary")]
-        if not left:
-            return ""
+        if not left or time.monotonic() > ends:
+            return ", ".join(left)
         time.sleep(0.02)
-    return ", ".join(left)
 
 
 def _fork(place: str, folder: Path, scene: Scene, act: Act) -> int:

@@ -84,8 +84,9 @@ def test_edited_record_is_shown_or_refused(text: str, depth: int) -> None:
     if record is None:
         return
     assert fold(record.events) == record.state
-    again = read_record(lines_of(record.events), "again")
-    assert again.events == record.events
+    # What JSON can't hold is gone after the first writing; then nothing changes any more.
+    written = read_record(lines_of(record.events), "again")
+    assert lines_of(written.events) == lines_of(record.events)
     show(record, everything=depth == 0)
     try:
         once = record_text(record.events, record.spec)

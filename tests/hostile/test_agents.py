@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,18 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from rt_notebook.analysis.tables import storable
 from rt_notebook.characters import escaped_json, whole
 from rt_notebook.contract.record import lines_of
 from rt_notebook.domain.seat import Seat
 from rt_notebook.frontends import agent
 from rt_notebook.frontends.agent import json_line
+from rt_notebook.store.record import public
 from tests.frontends.agents import PROGRAM
 from tests.hostile.checks import assert_harmless_text, each
-from tests.hostile.corpus import CORPUS, FAMILIES
+from tests.hostile.corpus import FAMILIES
 from tests.hostile.debates import failed_events, line_of, name_of
+from tests.rendering.talks import Talk
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
@@ -50,10 +54,11 @@ def _asking(text: str) -> dict[str, Any]:
 @every_family
 def test_answer_is_one_harmless_line(family: str) -> None:
     def check(text: str) -> None:
-        status, answer = _said("check", "--input", json.dumps(_asking(text)))
+        status, answer = _said("check", "--input", json.dumps(_asking(whole(text))))
         assert status == 0, answer
         assert answer["seats"][0]["name"] == Seat(name_of(text)).name
-        for words in (["status", "--id", text], [text], ["check", "--input", text]):
+        raw = json.dumps(_asking(text))
+        for words in (["status", "--id", text], [text], ["check", "--input", text + raw]):
             status, answer = _said(*words)
             assert answer["ok"] is (status == 0)
 
@@ -83,6 +88,15 @@ def test_escaped_json_holds_the_same_data(family: str) -> None:
     each(family, check)
 
 
+def _talk_of(texts: Sequence[str]) -> str:
+    """Returns the record of a discussion in which each text is a turn, and a tool's output."""
+    talk = Talk(Seat("pm"), Seat("dev"), rounds=len(texts)).start_round()
+    for text in texts:
+        talk.says("pm", text, [{"name": text[:100], "preview": text}])  # type: ignore[attr-defined]
+        talk.start_round()
+    return lines_of(public(talk.events))
+
+
 def test_mcp_carries_every_text(tmp_path: Path) -> None:
     async def main() -> None:
         server = StdioServerParameters(
@@ -93,14 +107,17 @@ def test_mcp_carries_every_text(tmp_path: Path) -> None:
             ClientSession(incoming, outgoing) as session,
         ):
             await session.initialize()
-            for text in map(whole, CORPUS):
-                found = await session.call_tool("roundtable_check", {"input": _asking(text)})
+            for family, texts in FAMILIES.items():
+                path = tmp_path / f"{family}.jsonl"
+                path.write_text(_talk_of(texts), encoding="utf-8")
+                found = await session.call_tool("roundtable_show", {"id": str(path)})
                 line = found.content[0].text  # type: ignore[union-attr]
                 assert_harmless_text(line)
                 answer = json.loads(line)
-                assert answer["ok"] is True, answer
                 assert found.structured_content == answer
-                found = await session.call_tool("roundtable_status", {"id": text})
+                said = [reply["text"] for reply in answer["replies"]]
+                assert said == [storable(text) for text in texts]
+                found = await session.call_tool("roundtable_status", {"id": whole(texts[0])})
                 assert found.is_error
                 assert_harmless_text(found.content[0].text)  # type: ignore[union-attr]
 

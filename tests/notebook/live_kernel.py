@@ -62,6 +62,12 @@ class LiveKernel:
             assert time.monotonic() < deadline, f"{self.published[-5:]}"
             self._read()
 
+    def take(self) -> list[Message]:
+        """Reads what there is now; returns all that was published and keeps none of it."""
+        self._read()
+        taken, self.published = self.published, []
+        return taken
+
     def _read(self) -> None:
         with suppress(Empty):
             self.published.append(self.client.get_iopub_msg(timeout=0.02))

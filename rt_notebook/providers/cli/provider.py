@@ -43,7 +43,7 @@ _MODEL: Final = re.compile(r"[A-Za-z0-9][\w.:/@+\[\]-]{0,199}")
 SEARCHES: Final = "max_searches"
 """The setting of a call that may search the web, so many times."""
 _SETTINGS: Final = ("effort", "temperature", "max_tokens")
-# The bounds end a call a little before its deadline, so that its partial text isn't lost.
+# The bounds end a call a little before its deadline, so that the command's last words are told.
 _MARGIN_S: Final = 2.0
 _MARGIN_PART: Final = 0.1
 
@@ -219,6 +219,7 @@ class CliProvider:
             CallError: with its kind, when there is no answer.
         """
         secrets, parser = secrets_in(self.parent), self.vendor.parser()
+        call.came = lambda: redact(parser.text, secrets)
         if (most := call.settings.get(SEARCHES)) is not None:
             parser.allow(self.vendor.search_tools, most)
         try:
@@ -283,8 +284,10 @@ class CliProvider:
         )
 
     def _bounds(self, call: Call) -> Bounds:
-        margin = min(_MARGIN_S, call.deadline_s * _MARGIN_PART)
-        return Bounds(timeout_s=call.deadline_s - margin, stall_s=self._stall_s)
+        def before(seconds: float) -> float:
+            return seconds - min(_MARGIN_S, seconds * _MARGIN_PART)
+
+        return Bounds(timeout_s=before(call.deadline_s), stall_s=before(self._stall_s))
 
     def _as_ours(
         self, error: CallError, call: Call, secrets: Collection[str], usage: Usage | None

@@ -260,9 +260,7 @@ async def test_other_vendors_speak_known_wires(sitting: Sitting, model: str, pat
 
 
 @pytest.mark.parametrize("vendor", sorted(UNLISTED))
-async def test_own_server_gets_limit_under_the_name_it_knows(
-    sitting: Sitting, vendor: str
-) -> None:
+async def test_own_server_gets_limit_under_the_name_it_knows(sitting: Sitting, vendor: str) -> None:
     """Ollama and others ignore `max_completion_tokens`, and the answer runs on."""
     provider = api_provider(f"{vendor}:m", base_url=sitting.wire.base_url("chat"), environ={})
     call = Call([Message("user", "Hi")], "A", 0, "opening", {"max_tokens": 77})

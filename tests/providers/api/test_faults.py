@@ -171,6 +171,8 @@ async def test_hanging_call_ends_with_its_deadline(
         await complete_bounded(sitting.provider(vendor), call, sitting.progress.append)
 
     assert caught.value.kind == "timeout"  # type: ignore[attr-defined]  # a CallError
+    came = "" if isinstance(step, Hang) else HALF
+    assert caught.value.partial == came  # type: ignore[attr-defined]
     assert await asyncio.to_thread(sitting.wire.left.wait, 5), "the connection was left open"
 
 
@@ -184,6 +186,7 @@ async def test_silent_stream_is_a_stall(sitting: Sitting, vendor: str) -> None:
         await complete_bounded(sitting.provider(vendor), call, sitting.progress.append, stall_s=0.4)
 
     assert caught.value.kind == "stall"  # type: ignore[attr-defined]  # a CallError
+    assert caught.value.partial == HALF  # type: ignore[attr-defined]
     assert sitting.progress[-1] == len(HALF)
 
 

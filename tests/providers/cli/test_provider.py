@@ -231,6 +231,15 @@ async def test_policies_bound_a_command_like_any_provider(tmp_path: Path) -> Non
 
 
 @pytest.mark.asyncio
+async def test_whoever_gives_a_call_up_keeps_what_had_come(tmp_path: Path) -> None:
+    program = fake(tmp_path, 'replay("gemini/hang_stream")\nforever()')
+    # Stopped from outside, before the command's own bounds do.
+    with pytest.raises(CallError, match=r"no progress for 0\.6 s") as caught:
+        await complete_bounded(provider_of(program, "gemini"), call_of(), _ignore, stall_s=0.6)
+    assert (caught.value.kind, caught.value.partial[:16]) == ("stall", "Hello from the m")
+
+
+@pytest.mark.asyncio
 async def test_prompt_beyond_the_commands_limit_is_refused(tmp_path: Path) -> None:
     error = await _failed(provider_of(fake(tmp_path, ""), "codex"), call_of("x" * 1_100_000))
     assert error.kind == "context_length"
