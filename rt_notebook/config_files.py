@@ -290,7 +290,7 @@ def _read(path: Path, source: str) -> _File:
         raise OptionError(f"{path} can't be read: {exc.strerror}", file=str(path)) from None
     except UnicodeDecodeError:
         raise OptionError(f"{path} is not UTF-8 text", file=str(path)) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as exc:
+    except (ValueError, RecursionError) as exc:  # a number of 5,000 digits is no decoding error
         reason = one_line(str(exc), 200)
         raise OptionError(f"{path} is no valid TOML: {reason}", file=str(path)) from None
     return _File(path, source, tables)

@@ -65,6 +65,18 @@ class RoundtableError(Exception):
         return [f"{type(self).__name__}: {one_line(str(self))}"]
 
 
+def told_facts(facts: object) -> dict[str, Any]:
+    """Return an error's facts as another process tells them, without what no error can take."""
+    if not isinstance(facts, dict):
+        return {}
+    taken = ("self", "message", "facts")
+    return {
+        name: value
+        for name, value in facts.items()
+        if name.isidentifier() and name not in taken and not hasattr(RoundtableError, name)
+    }
+
+
 class UsageError(RoundtableError):
     """The caller's mistake; nothing was called and nothing was lost."""
 

@@ -23,6 +23,7 @@ from rt_notebook.errors import (
     UsageError,
     nearest,
     one_line,
+    told_facts,
 )
 from rt_notebook.store.log import Answer
 
@@ -67,8 +68,9 @@ def make_of(verb: str, body: Mapping[str, Any], source: str) -> Make:
         source: who asks.
 
     Raises:
-        UsageError: the verb is unknown, or the body isn't of its form.
+        UsageError: the verb or the source is unknown, or the body isn't of its form.
     """
+    checked_source(source)
     makers: dict[str, Callable[[], Make]] = {
         "answer": lambda: _answer(body, source),
         "hold": lambda: _hold(body, source),
@@ -123,10 +125,9 @@ def error_of(answer: Mapping[str, Any], kept: Mapping[str, Any]) -> RoundtableEr
         kept: the texts, where the refusal names none.
     """
     kind = _KINDS.get(str(answer.get("kind")), UsageError)
-    facts = answer.get("facts")
     given = {"kept": dict(kept)} if kept else {}
-    message = str(answer.get("message") or "it was refused, without a word why")
-    return kind(message, **{**given, **(facts or {})})
+    message = one_line(str(answer.get("message") or "")) or "it was refused, without a word why"
+    return kind(message, **{**given, **told_facts(answer.get("facts"))})
 
 
 def _answer(body: Mapping[str, Any], source: str) -> Make:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rt_notebook import errors
-from rt_notebook.errors import RoundtableError, RunError, one_line
+from rt_notebook.errors import RoundtableError, RunError, one_line, told_facts
 
 _HINT: Final = re.compile(r"; (did you mean [^;]*\?)")
 # Facts that say the same as the message, or hold objects.
@@ -42,7 +42,7 @@ def error_of(data: Mapping[str, Any]) -> RoundtableError:
     name = "".join(word.capitalize() for word in str(data.get("kind", "run")).split("_"))
     kind = getattr(errors, f"{name}Error", RunError)
     facts = {key: value for key, value in data.items() if key not in ("kind", "message", "hint")}
-    found: RoundtableError = kind(str(data.get("message")), **facts)
+    found: RoundtableError = kind(str(data.get("message")), **told_facts(facts))
     return found
 
 

@@ -382,6 +382,9 @@ class LiveView:
         """Close the widgets, unless a page that was loaded later has nothing else."""
         if len(self._pages) > 1:
             self._transcript.append([{"type": "over"}])
+            # The widgets stay, but not this view and the debate behind it.
+            self._transcript.retire()
+            self._box.unobserve_all("_view_count")
             close_tree(self._slot)
             _kept.append(self._box)
         else:

@@ -76,9 +76,13 @@ class Transcript(anywidget.AnyWidget):
                 state["history"] = {"n": self._count, "messages": list(self._told.values())}
         return state
 
+    def retire(self) -> None:
+        """Tell nobody any more what a page sends; a page that asks still gets what was said."""
+        self._on_page_message = _ignore
+
     def close(self) -> None:
         """Close it for good; what it holds is let go."""
-        self._on_page_message = _ignore
+        self.retire()
         super().close()
 
     def _keep(self, message: Message) -> None:

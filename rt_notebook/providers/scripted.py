@@ -248,7 +248,7 @@ def load_script(path: str) -> Script:
         data: dict[str, Any] = tomllib.loads(Path(path).expanduser().read_text(encoding="utf-8"))
     except OSError as exc:
         raise SeatError(f"script {path!r} can't be read: {exc.strerror}") from exc
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+    except (ValueError, RecursionError) as exc:  # of its bytes, its numbers, its path, its depth
         raise SeatError(f"script {path!r} is not TOML: {one_line(str(exc))}") from exc
     steps = data.get("steps")
     if not isinstance(steps, list) or set(data) != {"steps"}:

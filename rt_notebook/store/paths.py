@@ -70,11 +70,17 @@ def path_text(name: str, given: object) -> str:
     """Return the text of a path that an argument of this name gives.
 
     Raises:
-        OptionError: it is neither a text nor a path.
+        OptionError: it is neither a text nor a path, or no file's name.
     """
     text = os.fspath(given) if isinstance(given, os.PathLike) else given
     if not isinstance(text, str):
         raise OptionError(f"{name}={one_line(repr(given), 80)}: a path is expected", option=name)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:  # half a surrogate pair
+        raise OptionError(
+            f"{name}={one_line(repr(text), 80)}: no file can have that name", option=name
+        ) from None
     return text
 
 

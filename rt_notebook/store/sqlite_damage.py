@@ -71,12 +71,12 @@ def find_damage(path: Path) -> Damage | None:
         size, log = os.fstat(file).st_size, _size(_beside(path, LOG))
         if not (size or log) or not _is_ours(path, file):
             return None
-        left = read_index(_beside(path, _INDEX)) if log else None
+        left = read_index(_beside(path, _INDEX))
     if not size:
         return Damage("it is empty, but its log isn't")
     marked = _beside(path, _MARK).exists()
     found = _read_through(path, thorough=marked)
-    if found is None and log:
+    if found is None and (log or left is not None):
         found = _log_damage(path, left)
         if found is not None and _read_through(path, thorough=True, holding=True) is not None:
             return Damage(found.what)
@@ -229,14 +229,11 @@ def _log_damage(path: Path, left: Index | None) -> Damage | None:
         left: the log's index as its last writer left it.
     """
     with _alone(path) as file:
+        if file is None:
+            return None
         now = read_index(_beside(path, _INDEX))  # made anew by the reading
-        if file is None or now is None:
-            return None
-        try:
-            lost = unread_commits(_beside(path, LOG), now.frames)
-            cut = is_cut(_beside(path, LOG), left)
-        except OSError:
-            return None
+        lost = unread_commits(_beside(path, LOG), now.frames) if now is not None else 0
+        cut = is_cut(_beside(path, LOG), left)
     if lost:
         return Damage(f"{lost} commits at its end can't be read", "log")
     return Damage("its end is gone", "end") if cut else None

@@ -88,10 +88,9 @@ def _copied(source: Path, folder: Path) -> Path:
     shutil.copyfile(source, copy)
     log = source.with_name(source.name + LOG)
     with copy.open("r+b") as file:
-        if log.exists():
-            for number, page in pages_of(log):
-                file.seek((number - 1) * PAGE)
-                file.write(page)
+        for number, page in pages_of(log):
+            file.seek((number - 1) * PAGE)
+            file.write(page)
         size = file.seek(0, 2)
     if not _is_readable(copy):
         _replace_first_page(copy, folder, size)

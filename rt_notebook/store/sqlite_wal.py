@@ -7,6 +7,7 @@ have the database open.
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,11 +40,8 @@ def read_index(path: Path) -> Index | None:
     Args:
         path: the file in shared memory (`-shm`).
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(_INDEX)
-    except OSError:
-        return None
+    with _opened(path) as file:
+        data = file.read(_INDEX)
     # Both copies of its head are written before it counts.
     if len(data) < _INDEX or not data[12] or data[:48] != data[48:96]:
         return None
@@ -56,12 +54,12 @@ def is_cut(path: Path, index: Index | None) -> bool:
     """Return whether a log is shorter than it was when its last writer died, and something is lost.
 
     Args:
-        path: the log.
+        path: the log, which may be gone altogether.
         index: as that writer left it.
     """
     if index is None or index.carried >= index.frames:
         return False
-    with path.open("rb") as file:
+    with _opened(path) as file:
         header = file.read(_HEADER)
         if _is_sound(header) and header[16:24] != index.salts:
             return False  # the index of an earlier use
@@ -75,7 +73,7 @@ def unread_commits(path: Path, read: int) -> int:
         path: the log.
         read: frames that SQLite has read.
     """
-    with path.open("rb") as file:
+    with _opened(path) as file:
         header = file.read(_HEADER)
         count = _count(file, header)
 
@@ -90,12 +88,19 @@ def unread_commits(path: Path, read: int) -> int:
         return sum(each[8:16] == salts and each[4:8] != bytes(4) for each in found)
 
 
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError:
+        return io.BytesIO()
+
+
 def pages_of(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield number and content of each page that a log holds, oldest first, sound or not.
 
     It ends with the log's last commit, wherever SQLite would stop reading it.
     """
-    with path.open("rb") as file:
+    with _opened(path) as file:
         header = file.read(_HEADER)
         heads = []
         for frame in range(_count(file, header)):

@@ -98,10 +98,13 @@ def test_ctrl_enter_sends_whole_text(tab: NotebookPage, server: Server) -> None:
 
 def test_double_click_counts_once(tab: NotebookPage, server: Server) -> None:
     setup = "rounds = [*two_rounds(), {'pm': make_reply(1), 'dev': make_reply(2)}]"
-    run(tab, server, "play(rounds, wait_s=2)", _CALLS, setup=setup)
+    run(tab, server, "play(rounds)", _CALLS, setup=setup)
     tab.wait(".rt-form")
     tab.find(".rt-button--continue").dblclick()
-    assert calls(tab) == [("answer", {}, None, 0, "person")]
+    tab.wait_text("Round 1")
+    tab.wait(".rt-form:not(.rt-sent)")
+    tab.click(".rt-button--finish")
+    assert calls(tab) == [("answer", {}, None, 0, "person"), ("finish",)]
 
 
 def test_open_gate_marks_title_and_takes_no_focus(tab: NotebookPage, server: Server) -> None:

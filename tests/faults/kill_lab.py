@@ -71,7 +71,7 @@ class Director:
             for event in events:
                 self._hear(event)
 
-        engine.Debate._committed = told  # type: ignore[method-assign]
+        engine.Debate._committed = told  # type: ignore[method-assign, assignment]
         WebSearcher.search = _search  # type: ignore[method-assign, assignment]
         WebSearcher.check = _check  # type: ignore[method-assign, assignment]
 

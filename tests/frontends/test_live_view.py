@@ -336,7 +336,13 @@ def test_reloaded_page_keeps_the_transcript(
     assert any(isinstance(widget, Transcript) for widget in left)
     assert view.form is None
     assert [m["type"] for m in page.drawn()][-3:] == ["concluded", "progress", "over"]
-    close_tree(view._box)
+    page.send(type="missing", n=0, have=0)
+    assert page.messages()[-1]["whole"]
+    box, gone = view._box, weakref.ref(view)
+    del view, page
+    gc.collect()
+    assert gone() is None  # the widgets stay, the debate doesn't
+    close_tree(box)
     assert set(_instances) == before
 
 

@@ -104,6 +104,7 @@ RAISED: Final = (
 )  # fmt: skip
 """What seats raise that isn't a call's error."""
 
+
 class Nameless:
     """A value that can't be shown."""
 
@@ -129,9 +130,7 @@ usages = st.builds(
 
 replies = st.builds(
     lambda stance, agree, points, new, question: render_reply(
-        Reply(
-            True, stance=stance, agree_with=agree, disagree=points, new=new, question=question
-        )
+        Reply(True, stance=stance, agree_with=agree, disagree=points, new=new, question=question)
     ),
     st.sampled_from(STANCES),
     st.lists(st.sampled_from(("a", "B", "Seat A", "nobody")), max_size=2),

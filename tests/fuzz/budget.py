@@ -30,6 +30,4 @@ settings.register_profile("fuzz", derandomize=False, print_blob=True, **_SHARED)
 
 def tried(examples: int, **more: Any) -> settings:
     """Return the settings of a test that tries so many examples in a usual run."""
-    return settings(
-        settings.get_profile(PROFILE), max_examples=examples * max(FACTOR, 1), **more
-    )
+    return settings(settings.get_profile(PROFILE), max_examples=examples * max(FACTOR, 1), **more)

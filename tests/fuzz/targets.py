@@ -55,9 +55,7 @@ _SECRET: Final = "hunter2-hunter2"  # noqa: S105 (planted, to be looked for)
 def reply(text: str) -> None:
     """Read a seat's reply in every way there is, render it, and read it again."""
     for number, trim in ((0, True), (1, True), (1, False)):
-        read = read_reply(
-            text, options=OPTIONS, round=number, trim=trim, seat="dev", seats=SEATS
-        )
+        read = read_reply(text, options=OPTIONS, round=number, trim=trim, seat="dev", seats=SEATS)
         assert read.valid is not bool(read.errors)
         assert read.raw is text
         assert Reply.from_json(json.loads(json.dumps(read.to_json()))) == read

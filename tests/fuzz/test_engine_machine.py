@@ -258,8 +258,12 @@ class EngineMachine(RuleBasedStateMachine):
                 bounds = {"max_calls": None, "max_calls_per_vendor": {}, "max_tokens": None,
                           "max_cost": None, "max_minutes": 3.0, "on_limit": "verdict"}  # fmt: skip
                 given = bounds if state.status == "paused" else None
-                self._again(True, lambda given=given: session.resume_run(  # type: ignore[misc]
-                    stage.id, self._opening(), limits=given, models=stage.models))
+                self._again(
+                    True,
+                    lambda given=given: session.resume_run(  # type: ignore[misc]
+                        stage.id, self._opening(), limits=given, models=stage.models
+                    ),
+                )
                 continue
             break
         assert result is not None

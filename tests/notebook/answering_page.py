@@ -11,7 +11,7 @@ from tests.notebook.live_kernel import LiveKernel, Message
 class AnsweringPage:
     """Plays the front end of cells that run one debate after the other; keeps nothing of them.
 
-    Every tenth view is shown by a second page too, as after a reload.
+    Every fifth view is shown by a second page too, as after a reload.
 
     Args:
         live: the kernel.
@@ -54,7 +54,7 @@ class AnsweringPage:
         if state.get("_model_name") == "AnyModel":
             self._transcripts[state["uid"]] = comm
             self._shown += 1
-            for page in ("p1", "p2") if self._shown % 10 == 0 else ("p1",):
+            for page in ("p1", "p2") if self._shown % 5 == 0 else ("p1",):
                 self._send(comm, type="ready", page=page, have=0, n=0)
         for name in state.get("_dom_classes", ()):
             if name.startswith("rt-form--"):

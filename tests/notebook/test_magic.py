@@ -259,7 +259,8 @@ def test_line_magic_works_beside_background_debate(newest: LiveKernel) -> None:
 
 
 def test_start_and_cancelled_await_leave_it_running(newest: LiveKernel) -> None:
-    newest.run("back = rt.Review(**made).start()")
+    started = newest.queue("back = rt.Review(**made).start()")
+    Page(newest, started).open_gate()
     waiting = newest.queue("await back")
     newest.wait_for(lambda: {"execution_state": "busy"} in newest.of(waiting, "status"))
     newest.interrupt()
