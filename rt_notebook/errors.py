@@ -18,7 +18,6 @@ RoundtableError
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -169,9 +168,12 @@ class CallError(RunError):
         return self.kind in RETRYABLE_KINDS
 
 
+_LONGEST_S: Final = 366 * 86_400
+
+
 def _seconds(given: Any) -> float | None:
     """Return seconds to wait; what foreign code gives in another form is none."""
-    fits = isinstance(given, int | float) and math.isfinite(given) and given >= 0
+    fits = isinstance(given, int | float) and 0 <= given <= _LONGEST_S
     return given if fits else None
 
 

@@ -19,6 +19,7 @@ from unicodedata import normalize
 from rt_notebook.errors import OptionError, nearest, one_line
 
 _SHOWN: Final = 60
+_MOST: Final = 1e15
 _COUNT: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.I | re.ASCII)
 
@@ -154,7 +155,7 @@ class Option:
 
     def _bounded(self, value: float, shown: str) -> float:
         low = value <= self.least if self.positive else value < self.least
-        if not math.isfinite(value) or low or value > self.most:
+        if value != value or low or value > min(self.most, _MOST):  # the first: no number (NaN)
             raise self._wrong(shown, self.takes)
         return value
 

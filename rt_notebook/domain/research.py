@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
@@ -14,6 +13,7 @@ from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.values import Value
 from rt_notebook.errors import OptionError
 
+_LONGEST_S: Final = 1e15
 MAX_SEARCHES: Final = 10
 """Searches that research may make at most."""
 
@@ -73,7 +73,7 @@ class Research(Value):
     @field_validator("timeout_s")
     @classmethod
     def _time(cls, value: float) -> float:
-        if not math.isfinite(value) or value <= 0:
+        if not 0 < value <= _LONGEST_S:
             raise OptionError(
                 f"research: timeout_s={value!r}: a number above 0 is needed", option=RESEARCH
             )

@@ -7,7 +7,6 @@ of a reply), `fail` (an error kind), `hang`, `garbage`; `wait_s` beside it delay
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ Step = dict[str, Any]
 _ACTIONS: Final = ("reply", "say", "fail", "hang", "garbage")
 _LISTS: Final = ("agree_with", "disagree", "new", "assumptions")
 _SAY_FIELDS: Final = ("stance", *_LISTS, "question")
+_LONGEST_S: Final = 1e15
 _SECONDS: Final = ("wait_s", "retry_after_s")
 _GARBAGE: Final = "%%% ?? STANCE maybe >>> {]"
 
@@ -131,7 +131,7 @@ def as_step(step: object) -> Step:
         raise SeatError(f"a script's step is a text or one of {', '.join(_ACTIONS)}: got {shown}")
     _known(step, (*_ACTIONS, "message", *_SECONDS))
     checked = {key: value for key, value in step.items() if value is not None}
-    if not any(key in checked for key in _ACTIONS):
+    if not any(key in checked for key in _ACTIONS) or checked.get("hang", True) is not True:
         raise SeatError(f"a script's step says nothing: got {one_line(repr(step), 80)}")
     for key in _SECONDS:
         if key in checked:
@@ -173,7 +173,7 @@ def _texts(name: str, value: Any) -> list[str]:
 def _seconds(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise SeatError(f"a script's {name} is a number of seconds: got {value!r}")
-    if not math.isfinite(value) or value < 0:
+    if not 0 <= value <= _LONGEST_S:
         raise SeatError(f"a script's {name} is 0 or more: got {value!r}")
     return float(value)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, Literal
@@ -23,6 +22,7 @@ MAX_SEATS: Final = 26
 _NAME_LIMIT: Final = 40
 _FORBIDDEN: Final = frozenset(",;[](){}<>=、\uff0c")  # the last one is the full-width comma
 _RESERVED: Final = frozenset({"none", "empty", "pass"})
+_MOST: Final = 1e15
 _NOT_0: Final = frozenset({"timeout_s"})
 _COMMANDS: Final = "cli"
 
@@ -161,7 +161,7 @@ class Seat(Value):
         least = 1 if info.field_name == "max_tokens" else 0
         if value is None:
             return value
-        if not math.isfinite(value) or value < least or (value == 0 and info.field_name in _NOT_0):
+        if not least <= value <= _MOST or (value == 0 and info.field_name in _NOT_0):
             what = "above 0" if info.field_name in _NOT_0 else f"{least} or more"
             raise SeatError(f"seat {info.field_name}={value!r}: a number {what} is needed")
         return value

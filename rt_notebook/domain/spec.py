@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Literal
 
@@ -29,6 +28,8 @@ from rt_notebook.errors import OptionError, SeatError, nearest, one_line
 SPEC_VERSION: Final = 1
 MAX_ROUNDS: Final = 50
 MANY_ROUNDS: Final = 8
+MOST: Final = 1e15
+"""The largest limit; beyond it a whole number fits no float."""
 MAX_TITLE: Final = 200
 
 
@@ -63,7 +64,7 @@ class Limits(Value):
     @field_validator("max_calls", "max_tokens", "max_cost", "max_minutes")
     @classmethod
     def _above_zero(cls, value: float | None, info: Any) -> float | None:
-        if value is not None and (not math.isfinite(value) or value <= 0):
+        if value is not None and not 0 < value <= MOST:
             raise OptionError(
                 f"{info.field_name}={value!r}: a limit is a number above 0", option=info.field_name
             )

@@ -66,12 +66,12 @@ class Usage:
         )
 
 
-def _count(value: object) -> int | None:
+def _count(value: Any) -> int | None:
     fits = isinstance(value, Integral) and not isinstance(value, bool)
-    return int(value) if fits and 0 <= value <= MOST_TOKENS else None  # type: ignore[call-overload,operator]
+    return int(value) if fits and 0 <= value <= MOST_TOKENS else None
 
 
-def _usd(value: object) -> float | None:
+def _usd(value: Any) -> float | None:
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value <= MOST_USD:
         return None  # not a number (NaN) is outside of any bounds
     return float(value)

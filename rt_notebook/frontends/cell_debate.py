@@ -105,11 +105,8 @@ def debate_of_cell(shell: Any, options: LineOptions, body: str) -> CellDebate:
             show_result=True,
         )
 
-    # A replay says what it said when it was recorded, and pays for nothing.
-    notes = filled.warnings
-    if estimate.calls.max:
-        notes = (*_notes(spec, filled.warnings, store), *_no_memory(spec, variables))
-    return CellDebate(spec, estimate, notes, cell)
+    notes = _notes(spec, store, variables) if estimate.calls.max else ()
+    return CellDebate(spec, estimate, (*filled.warnings, *notes), cell)
 
 
 def kind_of(options: LineOptions, has_options: bool) -> Kind:
@@ -193,8 +190,9 @@ def _no_memory(spec: DebateSpec, variables: Mapping[str, Any]) -> tuple[str, ...
     )
 
 
-def _notes(spec: DebateSpec, warnings: tuple[str, ...], store: Any) -> tuple[str, ...]:
-    notes = list(warnings)
+def _notes(spec: DebateSpec, store: Any, variables: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what is odd about starting this debate; a replay starts and pays for nothing."""
+    notes = [*_no_memory(spec, variables)]
     twins = session.interrupted_twins(spec, store)
     if twins:
         twin = twins[0]

@@ -13,6 +13,9 @@ from typing import Any, Final
 
 from rt_notebook.errors import OptionError, nearest, one_line
 
+# A number beyond this is none that anybody means, and float can't hold all of them.
+_MOST: Final = 1e15
+
 
 class CommandLineError(OptionError):
     """The command line is wrong: exit status 2."""
@@ -200,7 +203,7 @@ def _value(name: str, kind: str, text: str) -> Any:
         value = int(text) if kind == "count" else float(text)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value):
+    if not -_MOST <= value <= _MOST:
         what = "a whole number" if kind == "count" else "a number"
         raise CommandLineError(f"--{name} takes {what}, got {one_line(text, 60)!r}")
     return value

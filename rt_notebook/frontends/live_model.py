@@ -70,6 +70,7 @@ def progress(state: State) -> Message:
     budget = {
         name: {"bound": limit["bound"], "used": limit["used"]}
         for name, limit in limits_json(state).items()
+        if limit["used"] is not None or name == "max_cost"  # else there is nothing to show
     }
     return {
         "type": "progress",

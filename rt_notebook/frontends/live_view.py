@@ -45,6 +45,9 @@ logger = logging.getLogger(__name__)
 REARM_S: Final = (3.0, 3.0, 3.0)
 """Seconds to wait for a page: before the ping, before the fresh display, before the line."""
 
+GATHER_S: Final = 0.02
+"""Seconds for which events gather before the page is told."""
+
 # Views that a reloaded page still shows; the oldest is closed when there are more.
 _KEPT_VIEWS: Final = 4
 _kept: collections.deque[Any] = collections.deque()
@@ -238,7 +241,11 @@ class LiveView:
     def _schedule(self) -> None:
         if not self._flush_due:
             self._flush_due = True
-            self._post(self._flush)
+            # A reply, the next round and who is asked then come together, as one message.
+            try:
+                asyncio.get_running_loop().call_later(GATHER_S, self._post, self._flush)
+            except RuntimeError:  # not called on a loop
+                self._post(self._flush)
 
     def _flush(self) -> None:
         """Show what has gathered, as one message to the page."""
@@ -300,6 +307,7 @@ class LiveView:
 
     def _show_turns(self, turns: Iterable[TurnPart]) -> None:
         with self._touching:
+            self._flush()  # what happened before it is told before it
             if self._finished:
                 return
             now = {(turn.round, turn.seat, turn.closes_at): turn for turn in turns}

@@ -101,7 +101,7 @@ def retry_delay(error: CallError, attempt: int, retries: int, remaining_s: float
     """
     if not error.retryable or attempt > retries:
         return None
-    ceiling = min(BACKOFF_CAP_S, BACKOFF_BASE_S * 2 ** (attempt - 1))
+    ceiling = min(BACKOFF_CAP_S, BACKOFF_BASE_S * 2 ** min(attempt - 1, 30))
     jitter = random.uniform(0, ceiling)  # noqa: S311  (no secret)
     delay = max(error.retry_after_s or 0.0, jitter)
     return delay if delay < remaining_s else None
@@ -341,7 +341,7 @@ def _word(value: object) -> str | None:
     return one_line(value, MAX_PREVIEW) if isinstance(value, str) else None
 
 
-def _number(value: object) -> float | None:
+def _number(value: Any) -> float | None:
     if not isinstance(value, Real) or not 0 <= value <= _LONGEST_S:
         return None
     return float(value)

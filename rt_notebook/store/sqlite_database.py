@@ -236,7 +236,7 @@ class Database:
         return any(each._gone is None and each._identity == identity for each in others)
 
     def _explain(self, error: sqlite3.Error) -> StoreError:
-        found = explain(error, self.place)
+        found = explain(error, self.place, opened=self._prepared)
         if found.facts["fault"] == _DAMAGED and self._prepared:
             self.damaged = True
             mark_damaged(self.path, str(found))

@@ -29,7 +29,8 @@ _FAULTS: Final[dict[int, tuple[str, str]]] = {
     ),
     sqlite3.SQLITE_NOTADB: (
         "damaged",
-        f"is no database, or a damaged one, and was left as it is: move it aside, or {_ELSEWHERE}",
+        "is no database, or a damaged one, and was left as it is: move it aside (with its -wal and "
+        f"-shm), or {_ELSEWHERE}",
     ),
     sqlite3.SQLITE_BUSY: (
         "busy",
@@ -64,9 +65,18 @@ def code_of(error: sqlite3.Error) -> int:
     return code & 0xFF
 
 
-def explain(error: sqlite3.Error, place: str) -> StoreError:
-    """Return what a person is told instead of `error`."""
-    fault, advice = _FAULTS.get(code_of(error), ("other", "can't be used"))
+def explain(error: sqlite3.Error, place: str, *, opened: bool = True) -> StoreError:
+    """Return what a person is told instead of `error`.
+
+    Args:
+        error: what SQLite said.
+        place: the store.
+        opened: whether it was opened before that; else the file may be another program's.
+    """
+    code = code_of(error)
+    if code == sqlite3.SQLITE_CORRUPT and not opened:
+        code = sqlite3.SQLITE_NOTADB
+    fault, advice = _FAULTS.get(code, ("other", "can't be used"))
     detail = one_line(str(error), 200)
     return StoreError(f"the store {place} {advice} ({detail})", fault=fault, place=place)
 

@@ -2,7 +2,8 @@
 
 The damaged file is only read: all is tried on a copy, into which every page of its log is carried
 over, also behind a place at which SQLite would stop. A first page that can't be read is replaced by
-a new store's: the tables of every store begin on the same pages.
+a new store's: the tables of every store begin on the same pages. What SQLite doesn't reach all the
+same is looked for page by page.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -22,13 +23,14 @@ from rt_notebook.errors import NotResumableError, RoundtableError, StoreError, U
 from rt_notebook.store.aside import LOG
 from rt_notebook.store.paths import check_id, new_debate_id
 from rt_notebook.store.sqlite import SqliteStore
+from rt_notebook.store.sqlite_pages import loose_rows
 from rt_notebook.store.sqlite_wal import PAGE, pages_of
 
-_COLUMNS: Final = "SELECT debate, v, seq, at, kind, body FROM events "
-_BY_INDEX: Final = f"{_COLUMNS}INDEXED BY events_by_number WHERE debate = ? ORDER BY seq"
-_BY_PLACE: Final = f"{_COLUMNS}WHERE rowid = ?"
-# So many rows in a row that can't be read are the end of the table.
-_GAP: Final = 20_000
+_DEBATES: Final = "SELECT number, id, revision FROM debates"
+_EVENTS: Final = (
+    "SELECT debate, v, seq, at, kind, body FROM events INDEXED BY events_by_number "
+    "WHERE debate = ? ORDER BY seq"
+)
 
 Row = tuple[Any, ...]
 
@@ -69,9 +71,8 @@ async def recover(source: Path, target: SqliteStore) -> Recovered:
             prefix=".rt-recover-", dir=target.database.path.parent
         ) as folder:
             copy = _copied(source, Path(folder))
-            with closing(_opened(copy)) as connection:
-                for name, revision, events in _debates(connection):
-                    found[await _put(target, name, revision, events)] += 1
+            for name, revision, events in _debates(copy):
+                found[await _put(target, name, revision, events)] += 1
     except OSError as error:
         raise StoreError(
             f"{source} can't be recovered: {error.strerror}", fault="open", place=str(source)
@@ -128,61 +129,62 @@ def _replace_first_page(path: Path, folder: Path, size: int) -> None:
 # ---- its rows ------------------------------------------------------------------------------------
 
 
-def _debates(connection: sqlite3.Connection) -> Iterator[tuple[str | None, int, list[Event]]]:
+def _debates(copy: Path) -> Iterator[tuple[str | None, int, list[Event]]]:
     """Yield id, revision (as far as they are known) and events of each debate."""
-    rows = _debate_rows(connection)
-    ordered = {number: _by_index(connection, number) for number in rows}
-    gaps = {number for number, (_, whole) in ordered.items() if not whole}
-    scanned = _by_place(connection, gaps, set(rows)) if gaps or not rows else {}
-    for number in sorted({*rows, *scanned}):
-        name, revision = rows.get(number, (None, 0))
+    with closing(_opened(copy)) as connection:
+        rows, all_debates = _fetched(connection, _DEBATES)
+        names = {number: (name, _count(revision)) for number, name, revision in rows}
+        ordered = {number: _fetched(connection, _EVENTS, number) for number in names}
+    gaps = {
+        number
+        for number, (rows, whole) in ordered.items()
+        if not whole or len(rows) < max(1, names[number][1])
+    }
+    loose: dict[int, list[Row]] = {}
+    if gaps or not all_debates:
+        # Rows of deleted debates may still stand somewhere: where the list is whole, it decides.
+        wanted = gaps if all_debates else None
+        loose = _loose(copy, names, wanted)
+    for number in sorted({*names, *loose}):
+        name, revision = names.get(number, (None, 0))
         found = ordered[number][0] if number in ordered else []
-        found = max(found, scanned.get(number, []), key=len)
-        yield name, revision, _sound(name or "?", found)
+        best = max((_sound(name or "?", rows) for rows in (found, loose.get(number, []))), key=len)
+        yield name, revision, best
 
 
-def _debate_rows(connection: sqlite3.Connection) -> dict[int, tuple[str | None, int]]:
-    query = "SELECT number, id, revision FROM debates "
-    rows, whole = _fetched(connection, f"{query}ORDER BY number")
-    found = {number: (name, _count(revision)) for number, name, revision in rows}
-    if not whole:
-        for number in range(1, _last_number(connection, found) + 1):
-            if number not in found:
-                rows, _ = _fetched(connection, f"{query}WHERE number = ?", number)
-                found[number] = (rows[0][1], _count(rows[0][2])) if rows else (None, 0)
-    return found
+def _loose(
+    copy: Path, names: dict[int, tuple[str | None, int]], wanted: set[int] | None
+) -> dict[int, list[Row]]:
+    """Return events by debate, read from their own pages; `names` gets the debates found there.
+
+    Args:
+        copy: the database.
+        names: id and revision by number.
+        wanted: the debates to look for; None: all.
+    """
+    found: dict[int, dict[int, Row]] = {}
+    for number, values in loose_rows(copy):
+        if _is_event(values):
+            debate, seq, at, kind, v, body = values
+            if wanted is None or debate in wanted:
+                found.setdefault(debate, {})[seq] = (debate, v, seq, at, kind, body)
+        elif wanted is None and _is_debate(values):
+            names.setdefault(number, (values[1], _count(values[12])))
+    return {number: [rows[seq] for seq in sorted(rows)] for number, rows in found.items()}
 
 
-def _last_number(connection: sqlite3.Connection, found: Iterable[int]) -> int:
-    queries = ("SELECT max(number) FROM debates", "SELECT max(debate) FROM events")
-    tops = [row[0] for query in queries for row in _fetched(connection, query)[0]]
-    return max([0, *found, *map(_count, tops)])
+def _is_event(values: Sequence[Any]) -> bool:
+    return [type(value) for value in values] == [int, int, int, str, int, str]
+
+
+def _is_debate(values: Sequence[Any]) -> bool:
+    kinds = [type(value) for value in values[:7]]
+    return len(values) == 13 and kinds == [type(None), *[str] * 6]
 
 
 def _count(value: object) -> int:
     # In a damaged row anything may stand.
     return value if isinstance(value, int) else 0
-
-
-def _by_index(connection: sqlite3.Connection, number: int) -> tuple[list[Row], bool]:
-    return _fetched(connection, _BY_INDEX, number)
-
-
-def _by_place(
-    connection: sqlite3.Connection, wanted: set[int], known: set[int]
-) -> dict[int, list[Row]]:
-    """Return the events of some debates, and of those nobody knows of, read row by row."""
-    found: dict[int, list[Row]] = {}
-    place, missed = 0, 0
-    while missed < _GAP:
-        place += 1
-        rows, _ = _fetched(connection, _BY_PLACE, place)
-        missed = 0 if rows else missed + 1
-        for row in rows:
-            fits = isinstance(row[0], int) and isinstance(row[2], int)
-            if fits and (row[0] in wanted or row[0] not in known):
-                found.setdefault(row[0], []).append(row)
-    return {number: sorted(rows, key=lambda row: row[2]) for number, rows in found.items()}
 
 
 def _fetched(connection: sqlite3.Connection, query: str, *values: int) -> tuple[list[Row], bool]:

@@ -22,6 +22,8 @@ _Pages = dict[App, tuple[ExitStack, NotebookPage]]
 _failed = pytest.StashKey[bool]()
 
 
+# Before xdist looks for groups.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks every test below this folder, so that no file can forget to."""
     for item in items:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,12 @@ class Whole:
     """Its events by debate, oldest first."""
 
     @property
+    def ended(self) -> Whole:
+        """The same without its log, as after its last writer has ended well."""
+        files = {"": carried_over(self.files)}
+        return Whole(files, self.events)
+
+    @property
     def pages(self) -> int:
         """Pages of the database."""
         return len(self.files[""]) // PAGE
@@ -82,6 +89,17 @@ def write_store(folder: Path) -> Whole:
     events = all_events(path)
     assert len(events) == ENDED + LATER + 1
     return Whole(files, events)
+
+
+def carried_over(files: Bytes) -> bytes:
+    """Returns the database with all of its log in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "debates.db"
+        write_files(path, files)
+        session.rows(None, 1, path)
+        close(path)
+        assert list(read_files(path)) == [""]
+        return path.read_bytes()
 
 
 def read_files(path: Path) -> Bytes:
@@ -178,21 +196,32 @@ DAMAGES: dict[str, Damaging] = {
 HARMLESS = frozenset({"noise behind the log", "index noise", "index gone", "index cut"})
 """Nothing is missing after these: what they hit is no data."""
 
-_READABLE = (
-    *("header zeroed", "header noise", "first page noise", "first page but its header"),
-    *("log header zeroed", "log header noise", "noise behind the log"),
+HEALED = frozenset(
+    {
+        *("header zeroed", "header noise", "first page noise", "first page but its header"),
+        "middle page noise",
+    }
 )
-RECOVERED = frozenset(_READABLE)
-"""After these, every event is brought back by recovering."""
+"""After these, a store with a log reads as before: the log holds the same pages, newer."""
+
+RECOVERED = frozenset(
+    {
+        *("header zeroed", "header noise", "first page noise", "first page but its header"),
+        *("log header zeroed", "log header noise"),
+    }
+)
+"""After these, recovering brings every event back."""
 
 
 def damages(whole: Whole, every_page: bool) -> Iterator[tuple[str, Bytes]]:
     """Yields damaged stores by name."""
     for name, damaging in DAMAGES.items():
-        yield name, damaging(whole)
+        if "-wal" in whole.files or not name.startswith(("log", "noise", "index", "another")):
+            yield name, damaging(whole)
     if every_page:
         for number in range(1, whole.pages + 1):
             yield f"page {number}", page(whole.files, number)
+    if every_page and "-wal" in whole.files:
         for number in range(1, whole.frames + 1):
             spoilt = over(whole.files, "-wal", frame(number) + 24, noise(PAGE, number))
             yield f"frame {number}", spoilt
@@ -220,7 +249,7 @@ def use(path: Path, ids: list[str]) -> Told:
     for _ in range(3):
         names = _tried(told, lambda: [row.id for row in session.rows(None, None, path)]) or []
         for name in {*ids, *names}:
-            events = _tried(told, lambda name=name: session.load(name, path).events)
+            events = _tried(told, partial(_events, name, path))
             if events is not None and len(events) > len(told.events.get(name, [])):
                 told.events[name] = events
         result = _tried(told, lambda: _new_debate(path))
@@ -229,6 +258,10 @@ def use(path: Path, ids: list[str]) -> Told:
             break
     close(path)
     return told
+
+
+def _events(name: str, path: Path) -> list[Any]:
+    return session.load(name, path).events
 
 
 def _new_debate(path: Path) -> str:

@@ -135,8 +135,9 @@ class EngineMachine(RuleBasedStateMachine):
 
     @precondition(running)
     @rule(verb=st.sampled_from(("answer", "hold", "turn", "stpo", "\x1b")),
-          body=st.dictionaries(st.sampled_from(("round", "answers", "message", "seat", "text")),
-                               st.sampled_from((None, 1, True, "x", [], {}, {"q1": 3}))))  # fmt: skip
+          body=st.dictionaries(
+              st.sampled_from(("round", "answers", "message", "seat", "text")),
+              st.sampled_from((None, 1, True, "x", [], {}, {"q1": 3}))))  # fmt: skip
     def junk_command(self, verb: str, body: dict[str, Any]) -> None:
         """Another version of this package asks for what this one doesn't know."""
         if self.on.stored:

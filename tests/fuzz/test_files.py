@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import json
 import tempfile
-import tomllib
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rt_notebook.config import load_config, resolve_chairman, resolve_seats, seat_table
 from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.kinds import DISCUSSION, REVIEW
-from rt_notebook.domain.script import Script
+from rt_notebook.domain.script import Script, scripted
 from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.errors import OptionError, SeatError, UsageError
-from rt_notebook.frontends.setup_toml import parse, with_table, without_table
+from rt_notebook.frontends import setup_json
+from rt_notebook.frontends.setup_clients import CLIENTS, plan, state_of
 from rt_notebook.providers.scripted import load_script
 from tests.fuzz.budget import tried
 from tests.fuzz.texts import edited, mutated, values
@@ -73,9 +74,20 @@ A = "b"
 [tools]
 web = true
 """
+SETTINGS: Final = b"""\
+{
+  // servers of others
+  "mcpServers": {
+    "other": {"command": "y", "args": ["a", "b",],},
+  },
+  "theme": "dark"
+}
+"""
 MOVES: Final = ("\n[seats]\n", "\n[limits]\n", "\n[[steps]]\n", "x = ", "'''", "[[", "1979-05-27",
-                "0x10", "1e9999", "inf", "nan", "9" * 5_000, "true", "{}", "[]", '"\\ud800"',
-                "base_url = 'http://x'\n", "python:os:getcwd", "[seats.a]\nmodel='human:x'\n")  # fmt: skip
+                "0x10", "1e9999", "inf", "nan",
+                "9" * 5_000, "9" * 400, "true", "{}", "[]", '"\\ud800"',
+                "base_url = 'http://x'\n", "python:os:getcwd",
+                "[seats.a]\nmodel='human:x'\n")  # fmt: skip
 
 
 @st.composite
@@ -116,9 +128,9 @@ def test_any_project_file_is_read_or_refused(data: bytes, kind: str) -> None:
             return
 
 
-def assert_names(error: OptionError, folder: Path) -> None:
+def assert_names(error: OptionError, place: Path) -> None:
     """Check that an error says which file it is about."""
-    assert str(folder) in str(error)
+    assert str(place) in str(error), str(error)
 
 
 def _debate(config: Any, kind: str) -> DebateSpec:
@@ -149,34 +161,42 @@ def test_any_script_is_read_or_refused(data: bytes) -> None:
         json.dumps(found, allow_nan=False)
 
 
-@tried(100)
-@given(toml(CODEX))
-def test_any_toml_settings_keep_what_is_others(data: bytes) -> None:
-    """Our table is put in and taken away; what else the file says stays as it is."""
-    text = data.decode("utf-8", "replace")
-    try:
-        before = parse(text)
-    except (ValueError, RecursionError):  # `setup` shows it and leaves the file alone
-        return
-    path = ("mcp_servers", "rt-notebook")
-    changed = with_table(text, path, {"command": "x", "args": ["mcp"]})
-    try:
-        after = parse(changed)
-    except tomllib.TOMLDecodeError:
-        # The place is taken by something else (an inline table); `setup` looks at this too.
-        assert "mcp_servers" in before
-        return
-    ours = after["mcp_servers"]["rt-notebook"]
-    assert (ours["command"], ours["args"]) == ("x", ["mcp"])
-    left = parse(without_table(changed, path))
-    assert _without(left, path) == _without(before, path)
+@st.composite
+def settings_files(draw: st.DrawFn) -> tuple[str, bytes]:
+    """Return an MCP client and what its configuration holds, after some edits."""
+    client = draw(st.sampled_from(sorted(CLIENTS)))
+    if client == "codex":
+        return client, draw(toml(CODEX))
+    whole = setup_json.parse(SETTINGS.decode()) | {"mcp": {"other": {"type": "local"}}}
+    if draw(st.booleans()):
+        return client, json.dumps(draw(edited(whole))).encode()
+    return client, draw(mutated([SETTINGS, b"{}", b""]))
 
 
-def _without(data: dict[str, Any], path: tuple[str, str]) -> dict[str, Any]:
-    found = {name: value for name, value in data.items() if name != path[0]}
-    inner = data.get(path[0])
-    kept = {k: v for k, v in inner.items() if k != path[1]} if isinstance(inner, dict) else inner
-    return {**found, path[0]: kept} if kept else found
+@tried(200)
+@given(settings_files())
+def test_any_settings_are_changed_safely_or_left_alone(given_: tuple[str, bytes]) -> None:
+    """Our entry is put in and taken away; what else the file says stays as it is."""
+    name, data = given_
+    client = CLIENTS[name]
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        home = Path(folder)
+        for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
+            patch.delenv(variable, raising=False)
+        file = client.file(home)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+        state_of(client, home)
+        try:
+            change = plan(client, home, remove=False)
+            file.write_bytes(change.after.encode())
+            assert not plan(client, home, remove=False).needed
+            removed = plan(client, home, remove=True)
+        except OptionError as error:
+            assert_names(error, file)
+            return
+        file.write_bytes(removed.after.encode())
+        assert not plan(client, home, remove=True).needed
 
 
 @tried(60)
@@ -184,9 +204,6 @@ def _without(data: dict[str, Any], path: tuple[str, str]) -> dict[str, Any]:
        .flatmap(edited))  # fmt: skip
 def test_any_step_is_taken_or_refused(step: Any) -> None:
     try:
-        found = Script(())
-        from rt_notebook.domain.script import scripted
-
         found = scripted([step])
     except SeatError:
         return

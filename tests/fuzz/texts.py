@@ -13,7 +13,8 @@ from tests.rendering.hostile import HTML, MARKDOWN
 
 EXTRA: Final = (
     "\x00", "\x0b", "\x0c", "\x1c", "\x85", "\u2029", "\u202e", "\U000e0041", "\U0010ffff", "\x7f",
-    "0" * 5_000, "9" * 5_000, "1e999", "-0", "NaN", "Infinity", "٣", "²", "①", "True", "null",
+    "0" * 5_000, "9" * 5_000,
+    "9" * 400, "1e999", "-0", "NaN", "Infinity", "٣", "²", "①", "True", "null",
     "{{", "}}", "{x}", "{x:", "%s", "$x", "\\", "\\\n", "''", '"""', "--", "---", "––", "=", "|",
     "[[", "]]", "../", "~", "file:///", "a" * 300,
 )  # fmt: skip
@@ -74,7 +75,8 @@ noise = st.one_of(
     st.binary(max_size=12),
     st.sampled_from((
         b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\r\n", b"\n", b"\x00", b'"', b"{", b"}", b"[",
-        b"null", b"-1", b"1e400", b"9" * 5_000, b"NaN", b"\\ud800", b"true", b"[" * 3_000, b'{"":',
+        b"null", b"-1", b"1e400", b"9" * 5_000, b"9" * 400,
+        b"NaN", b"\\ud800", b"true", b"[" * 3_000, b'{"":',
     )),
     st.sampled_from(EXTRA).map(lambda text: text.encode("utf-8", "surrogatepass")),
 )  # fmt: skip
@@ -82,7 +84,9 @@ noise = st.one_of(
 scalars = st.one_of(
     st.none(),
     st.booleans(),
-    st.sampled_from((0, 1, -1, 3, 10**12, 10**30, 0.5, -0.0, 1e308, float("nan"), float("inf"))),
+    st.sampled_from(
+        (0, 1, -1, 3, 10**12, 10**30, 10**400, 0.5, -0.0, 1e308, float("nan"), float("inf"))
+    ),
     st.sampled_from(("", "opt-1", "none", "a\ud800", "x" * 9_000, "\x1b[2J", "/", "../x", "1")),
     fragments,
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import ipywidgets
@@ -28,13 +29,16 @@ every_family = pytest.mark.parametrize("family", FAMILIES)
 _FORM_TAGS = frozenset({"div", "span", "details", "summary", "pre"})
 
 
-def told(events: Sequence[Event]) -> Iterator[Message]:
-    """Yields what a page is told about a debate, event by event."""
-    state = start_state(events[0], DebateSpec.model_validate(events[0].body["spec"]))
-    yield from message_for(events[0], state)
-    for event in events[1:]:
+@cache
+def told(make: Callable[[str], Sequence[Event]], text: str) -> tuple[Message, ...]:
+    """Returns what a page is told about a debate, event by event."""
+    created, *events = make(text)
+    state = start_state(created, DebateSpec.model_validate(created.body["spec"]))
+    messages = message_for(created, state)
+    for event in events:
         state.apply(event)
-        yield from message_for(event, state)
+        messages += message_for(event, state)
+    return tuple(messages)
 
 
 def texts_in(value: Any) -> Iterator[str]:
@@ -51,7 +55,7 @@ def texts_in(value: Any) -> Iterator[str]:
 def test_messages_to_the_page_hold_no_character_that_acts(family: str) -> None:
     def check(text: str) -> None:
         for make in (review_events, talk_events, failed_events):
-            for message in told(make(text)):
+            for message in told(make, text):
                 json.dumps(message, ensure_ascii=False).encode()
                 assert_harmless_text("\0".join(texts_in(message)).replace("\0", "\n"))
         for state in states_of(text):
@@ -62,7 +66,7 @@ def test_messages_to_the_page_hold_no_character_that_acts(family: str) -> None:
 
 def _gates(family: str) -> Iterator[Message]:
     for text in FAMILIES[family]:
-        for message in told(review_events(text)):
+        for message in told(review_events, text):
             if message["type"] == "gate" and message["state"] == "open":
                 assert_harmless_text(plain_gate(message, "payments-a1b2c3"))
                 yield message
@@ -95,7 +99,7 @@ def _assert_form(form: Form) -> None:
 def test_forms_show_texts_as_text(family: str) -> None:
     control, told_back = RecordingControl(), list[Message]()
     asked = [question for gate in _gates(family) for question in gate["questions"]]
-    gate = next(_gates(family))
+    gate = dict(next(_gates(family)))
     gate |= {"questions": [{**question, "id": f"q{n}"} for n, question in enumerate(asked, 1)]}
     _assert_form(GateForm(gate, control, uid="a", serial=1, tell=told_back.append))
     spec = states_of(FAMILIES[family][0])[0].spec

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import rt_notebook as rt
 from rt_notebook.analysis.result import Result
 from rt_notebook.domain.state import fold
-from tests.local_model.relay import Passed, Relay
+from tests.local_model.relay import Passed
 from tests.local_model.server import NAME, PROGRAM
 from tests.providers.cli.fakes import children
 
@@ -21,7 +21,16 @@ TOKENS = 120
 """Tokens that an answer may have, so that a test takes a minute and not ten."""
 
 
-def seat(model: Relay, name: str, **fields: Any) -> rt.Seat:
+class Place(Protocol):
+    """Where the small model can be reached."""
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        ...
+
+
+def seat(place: Place, name: str, /, **fields: Any) -> rt.Seat:
     """Returns a seat that the small model sits in."""
     given: dict[str, Any] = {
         "model": MODEL,
@@ -29,23 +38,23 @@ def seat(model: Relay, name: str, **fields: Any) -> rt.Seat:
         "temperature": 0.7,
         "timeout_s": 1500.0,  # one answer at a time: the others wait meanwhile
     }
-    return rt.Seat(name, base_url=model.url, **{**given, **fields})
+    return rt.Seat(name, base_url=place.url, **{**given, **fields})
 
 
-def seats(model: Relay) -> list[rt.Seat]:
+def seats(place: Place) -> list[rt.Seat]:
     """Returns three seats, each asked in another way."""
     return [
-        seat(model, "pm", lens="user impact"),
-        seat(model, "dev", lens="cost", mood="grill", persona="You bake. You are short of sleep."),
-        seat(model, "rv", lens="risk", temperature=0.0),
+        seat(place, "pm", lens="user impact"),
+        seat(place, "dev", lens="cost", mood="grill", persona="You bake. You are short of sleep."),
+        seat(place, "rv", lens="risk", temperature=0.0),
     ]
 
 
-def review(model: Relay, **settings: Any) -> rt.Review:
+def review(place: Place, **settings: Any) -> rt.Review:
     """Returns a review by three seats and a chairman: opening, one critique, verdict."""
     given: dict[str, Any] = {
-        "seats": seats(model),
-        "chairman": seat(model, "chair"),
+        "seats": seats(place),
+        "chairman": seat(place, "chair"),
         "known": ["Two people bake; rent is due every month."],
         "rounds": 1,
         "unattended": True,

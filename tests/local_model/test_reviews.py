@@ -50,8 +50,7 @@ def test_limit_reaches_the_server_by_every_door(model: Relay, vendor: str) -> No
 def test_openais_own_door_leads_here_too(model: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
     """OpenAI's name for the limit means nothing to this server, so only time ends an answer."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
-    given = {"model": f"openai-chat:{NAME}", "timeout_s": 20.0}
-    seats = [seat(model, name, **given) for name in ("a", "b")]
+    seats = [seat(model, name, model=f"openai-chat:{NAME}", timeout_s=20.0) for name in ("a", "b")]
     result = review(model, seats=seats, chairman="scripted", rounds=0).run_sync()
 
     assert_whole(result)
@@ -60,8 +59,8 @@ def test_openais_own_door_leads_here_too(model: Relay, monkeypatch: pytest.Monke
 
 
 def test_answers_cut_off_by_the_limit_are_named(model: Relay) -> None:
-    result = review(model, seats=[seat(model, "a", max_tokens=5), seat(model, "b", max_tokens=5)])
-    result = result.run_sync()
+    seats = [seat(model, name, max_tokens=5) for name in ("a", "b")]
+    result = review(model, seats=seats).run_sync()
 
     assert (result.status, result.stop_reason) == ("error", "error")
     assert_whole(result)

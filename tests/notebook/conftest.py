@@ -12,6 +12,8 @@ from tests.notebook.runner import ALL_KERNELS, NEWEST, Executed, RunNotebook, ex
 _HERE = Path(__file__).parent
 
 
+# Before xdist looks for groups.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks every test below this folder, so that no file can forget to."""
     for item in items:

@@ -38,6 +38,7 @@ class Page:
     def __init__(self, live: LiveKernel, request: str, subshell: str | None = None) -> None:
         self.live, self.request, self.subshell = live, request, subshell
         self.comm = live.wait_for_model("AnyModel", request)
+        self._gate_forms: dict[int, int] = {}
         self.send(type="ready", page="p1", have=0, n=0)
 
     def send(self, **content: Any) -> str:
@@ -67,8 +68,12 @@ class Page:
     def open_gate(self, round: int = 0) -> int:
         """Waits until the form of the gate after a round stands on the page; returns its number."""
         self.wait_for("gate", state="open", round=round)
-        self.live.wait_for(lambda: self._shown_forms(), 10)
-        return max(self._shown_forms())
+        if round not in self._gate_forms:
+            # The message comes before the form: until then an earlier gate's may still stand there.
+            last = max(self._gate_forms.values(), default=0)
+            self.live.wait_for(lambda: max(self._shown_forms(), default=0) > last, 10)
+            self._gate_forms[round] = max(self._shown_forms())
+        return self._gate_forms[round]
 
     def _shown_forms(self) -> list[int]:
         """Returns the numbers of the forms that stand in a box now."""
