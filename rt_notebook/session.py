@@ -308,7 +308,7 @@ def wait(
     following = follow(debate, store)
     found = following.until(
         lambda found: awaiting(found, after_round).next_action.type not in ("wait", "await_user"),
-        max(seconds, 0.0),
+        seconds if seconds > 0 else 0.0,  # what is no number (NaN) too
     )
     return awaiting(found, after_round)
 

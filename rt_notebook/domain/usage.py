@@ -72,9 +72,8 @@ def _count(value: Any) -> int | None:
 
 
 def _usd(value: Any) -> float | None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value <= MOST_USD:
-        return None  # not a number (NaN) is outside of any bounds
-    return float(value)
+    told: Any = value if isinstance(value, Real) and not isinstance(value, bool) else -1
+    return float(told) if 0 <= told <= MOST_USD else None  # NaN is outside of any bounds
 
 
 _FIELDS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost")

@@ -45,8 +45,7 @@ logger = logging.getLogger(__name__)
 REARM_S: Final = (3.0, 3.0, 3.0)
 """Seconds to wait for a page: before the ping, before the fresh display, before the line."""
 
-GATHER_S: Final = 0.02
-"""Seconds for which events gather before the page is told."""
+_GATHER_S: Final = 0.02  # in which events gather for one message to the page
 
 # Views that a reloaded page still shows; the oldest is closed when there are more.
 _KEPT_VIEWS: Final = 4
@@ -243,7 +242,7 @@ class LiveView:
             self._flush_due = True
             # A reply, the next round and who is asked then come together, as one message.
             try:
-                asyncio.get_running_loop().call_later(GATHER_S, self._post, self._flush)
+                asyncio.get_running_loop().call_later(_GATHER_S, self._post, self._flush)
             except RuntimeError:  # not called on a loop
                 self._post(self._flush)
 

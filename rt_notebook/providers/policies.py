@@ -342,6 +342,5 @@ def _word(value: object) -> str | None:
 
 
 def _number(value: Any) -> float | None:
-    if not isinstance(value, Real) or not 0 <= value <= _LONGEST_S:
-        return None
-    return float(value)
+    told: Any = value if isinstance(value, Real) else -1
+    return float(told) if 0 <= told <= _LONGEST_S else None

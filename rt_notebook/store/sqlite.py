@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
@@ -119,7 +120,8 @@ class SqliteStore:
 
     def debates(self, status: str | None = None, limit: int | None = 50) -> list[DebateRow]:
         """Return the newest debates first."""
-        count = -1 if limit is None else limit
+        # More than SQLite can count is all, and less than none is none.
+        count = -1 if limit is None else min(max(limit, 0), sys.maxsize)
         if status is None:
             return [row for _, row in self._rows(f"{_NEWEST} LIMIT ?", (count,))]
         if status in LIVE:

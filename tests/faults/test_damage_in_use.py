@@ -148,7 +148,11 @@ def test_running_debate_stops_before_next_call(path: Path, killed: Whole) -> Non
 
     def answer(call: rt.Call) -> str:
         asked.append(call.round)
-        return f"STANCE: A\nAGREE_WITH: []\nDISAGREE: none\nNEW:\n- {'x' * 9000}\nASSUMPTIONS: none"
+        stance = call.seat.upper()
+        return (
+            f"STANCE: {stance}\nAGREE_WITH: []\nDISAGREE: none\nNEW:\n- {'x' * 9000}\n"
+            "ASSUMPTIONS: none"
+        )
 
     def spoil(event: rt.Event) -> None:
         if event.kind == "round_started" and event.body["round"] == 1:

@@ -267,6 +267,8 @@ def test_progress_counts_calls_budget_and_share() -> None:
     progress = told(scene, "progress")
     assert (progress["calls"], progress["cost"], progress["round"]) == (1, None, 0)
     assert progress["budget"]["max_calls"] == {"bound": 40, "used": 1}
+    # The page doesn't count minutes down, so they aren't sent with every reply.
+    assert "max_minutes" not in progress["budget"]
     assert progress["fraction"] == pytest.approx(1 / 7, abs=1e-4)
     scene.add("concluded", status="done", stop_reason="rounds")
     assert told(scene, "progress")["fraction"] == 1.0

@@ -108,6 +108,31 @@ def test_events_of_one_moment_share_a_message(
     posted[0]()
     assert len([m for m in page.messages() if m["type"] == "batch"]) == 1
     assert [m["seat"] for m in page.drawn() if m["type"] == "asked"] == ["pm", "dev", "rv"]
+
+
+@pytest.mark.asyncio
+async def test_reply_and_what_follows_share_a_message(view: LiveView, page: Page) -> None:
+    """On the debate's loop, where each event is stored in a turn of its own."""
+    scene = Scene()
+    play(view, scene, scene.events[0], scene.add("round_started", round=0))
+    for seat in ("pm", "dev", "rv"):
+        await asyncio.sleep(0)
+        play(view, scene, scene.ask(0, seat))
+    assert page.messages() == []
+    async with asyncio.timeout(5):
+        while not page.messages():  # noqa: ASYNC110  (the view posts by itself)
+            await asyncio.sleep(0.005)
+    assert [m["type"] for m in page.messages()] == ["batch"]
+    assert [m["seat"] for m in page.drawn() if m["type"] == "asked"] == ["pm", "dev", "rv"]
+
+
+@pytest.mark.asyncio
+async def test_turn_is_told_behind_what_led_to_it(view: LiveView, page: Page) -> None:
+    scene = Scene()
+    play(view, scene, scene.events[0], scene.add("round_started", round=0))
+    view.turns_changed([TurnPart(round=0, seat="dev", prompt="Speak.", closes_at=None)])
+    kinds = [message["type"] for message in page.drawn() if message["type"] != "progress"]
+    assert kinds == ["header", "round", "turn"]
     view.finish("over")
 
 

@@ -20,7 +20,7 @@ NAMES: Final = ("a", "B", "Žofie Č", "出荷係")
 LONGEST_S: Final = 60.0
 """Seconds that a seat may take for a turn, at most."""
 
-_fields = st.fixed_dictionaries(
+_fields: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},
     optional={
         "mood": st.sampled_from(("grill", "builder", "rant")),
@@ -38,7 +38,7 @@ _models = st.one_of(actors, actors, scripts, st.just("scripted"), st.just("human
 @st.composite
 def _seats(draw: st.DrawFn) -> tuple[Seat, ...]:
     count = draw(st.integers(2, 4))
-    fields = [{"timeout_s": LONGEST_S, **draw(_fields)} for _ in range(count)]
+    fields: list[dict[str, Any]] = [{"timeout_s": LONGEST_S, **draw(_fields)} for _ in range(count)]
     if all(each.get("mood") == "rant" for each in fields):
         del fields[0]["mood"]
     # Prompts hold what is printable or not alike; a seat's own fields are checked by their rules.
@@ -51,7 +51,7 @@ def _seats(draw: st.DrawFn) -> tuple[Seat, ...]:
     )
 
 
-_limits = st.fixed_dictionaries(
+_limits: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"max_minutes": st.sampled_from((0.02, 0.5, 3.0))},
     optional={
         "max_calls": st.integers(3, 14),

@@ -70,7 +70,7 @@ def calls_are_told_once(events: Sequence[Event]) -> None:
     ended: set[str] = set()
     finished: set[str] = set()
     for event in events:
-        call = event.body.get("call")
+        call = str(event.body.get("call"))
         if event.kind == "call_started":
             assert call not in started, event
             started.add(call)
@@ -94,7 +94,7 @@ def finished_calls_are_not_repeated(events: Sequence[Event]) -> None:
         verdicts += event.kind == "verdict_started"
         if event.kind == "call_started":
             closes = body["purpose"] in CLOSING_PURPOSES
-            closes = closes or (body["purpose"] == REPAIR and verdicts and not _turn(events, body))
+            closes = closes or (body["purpose"] == REPAIR and not _turn(events, body))
             key = (body["seat"], body["round"], body["purpose"], verdicts if closes else None)
             assert key not in answered, event
             purpose_of[body["call"]] = key

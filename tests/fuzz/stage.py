@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from rt_notebook import running as runs
 from rt_notebook import session
@@ -25,12 +26,33 @@ from rt_notebook.seating import everybody
 from rt_notebook.session import Opening
 from rt_notebook.store import sqlite_leases as leases
 from rt_notebook.store.log import Answer
-from rt_notebook.store.sqlite import SqliteStore
+from rt_notebook.store.sqlite import _OPEN, SqliteStore, open_store
 from tests.engine.clocks import JumpingLoop
 from tests.fuzz.actors import Actor
 
 SLACK_S: Final = 12.0
 """Seconds that ending calls may take on top of what bounds a debate."""
+
+
+class Disk(sqlite3.Connection):
+    """A connection whose file can't be written while `fault` is set, at once or at the commit."""
+
+    fault: ClassVar[int] = 0
+    late: ClassVar[bool] = False
+
+    def execute(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
+        """Execute a statement, unless the disk is broken."""
+        if Disk.fault and sql.startswith("COMMIT" if Disk.late else "BEGIN"):
+            error = sqlite3.OperationalError("the disk is broken")
+            error.sqlite_errorcode = Disk.fault
+            raise error
+        return super().execute(sql, *arguments)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(
+        path, timeout=60, isolation_level=None, check_same_thread=False, factory=Disk
+    )
 
 
 @dataclass
@@ -55,12 +77,15 @@ class Stage:
 
     def __init__(self, spec: DebateSpec, path: Path, attended: bool) -> None:
         self.path = path
+        if path not in _OPEN:
+            _OPEN[path] = SqliteStore(path, _connect)
         self.spec = spec
         self.cast: Cast | None = None
         self.dead: list[Cast] = []
         self.wrong: list[BaseException] = []
         self.asked: list[int] = []
         self.happened = 0
+        self.broken = False
         self.shadow: State | None = None
         self._changed: asyncio.Event | None = None
         for seat in everybody(spec):
@@ -81,7 +106,7 @@ class Stage:
     @property
     def store(self) -> SqliteStore:
         """The store, opened anew where it had to be."""
-        return session.open_store(self.path)
+        return open_store(self.path)
 
     @property
     def events(self) -> list[Event]:
@@ -215,6 +240,7 @@ class Stage:
         _close(cast.loop)
         if error is not None and not isinstance(error, StoreError):
             raise error
+        self.broken = error is not None
         most = self._most_s(cast.run.fold)
         assert lasted <= most, f"it ended after {lasted:g} s; {most:g} are allowed"
 

@@ -7,10 +7,11 @@ the debate ends, and what is loaded is what was.
 from __future__ import annotations
 
 import json
+import sqlite3
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -20,7 +21,7 @@ from rt_notebook.analysis.result import Result
 from rt_notebook.contract.record import read_record
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import LIVE, RESUMABLE
-from rt_notebook.errors import LimitError, NotResumableError, OptionError, UsageError
+from rt_notebook.errors import LimitError, StoreError, UsageError
 from rt_notebook.extending import Extending, extend_run
 from rt_notebook.next_steps import snapshot_of
 from rt_notebook.session import Opening
@@ -29,13 +30,19 @@ from tests.fuzz.actors import replies
 from tests.fuzz.budget import tried
 from tests.fuzz.definitions import definitions, startable
 from tests.fuzz.log_rules import check_log
-from tests.fuzz.stage import Stage, assert_same_state, folded, refused
+from tests.fuzz.stage import Disk, Stage, assert_same_state, folded, refused
 from tests.fuzz.texts import fragments
 from tests.recording.scenes import tables
 
 words = st.sampled_from((None, "", "Be brief.", "x" * 8_001, "STANCE: opt-1\n\ud800\x1b[2J"))
 rounds = st.sampled_from((None, None, 0, 1, 2, -1, 10**30))
 sources = st.sampled_from(("person", "agent", "process"))
+
+
+UNBOUND: Final[dict[str, Any]] = {
+    "max_calls": None, "max_calls_per_vendor": {}, "max_tokens": None, "max_cost": None,
+    "max_minutes": 3.0, "on_limit": "verdict",
+}  # fmt: skip
 
 
 class EngineMachine(RuleBasedStateMachine):
@@ -141,7 +148,11 @@ class EngineMachine(RuleBasedStateMachine):
     def junk_command(self, verb: str, body: dict[str, Any]) -> None:
         """Another version of this package asks for what this one doesn't know."""
         if self.on.stored:
-            self.on.ask(verb, body, "process")
+            self._ask(verb, body, "process")
+
+    def _ask(self, verb: str, body: dict[str, Any], source: str) -> None:
+        error = refused(lambda: self.on.ask(verb, body, source), StoreError)
+        assert error is None or Disk.fault
 
     def _command(
         self, verb: str, body: dict[str, Any], source: str, here: bool, do: Callable[[], Any]
@@ -150,11 +161,24 @@ class EngineMachine(RuleBasedStateMachine):
         if not here and not stage.stored:
             return
         if not here:
-            stage.ask(verb, body, source)
+            self._ask(verb, body, source)
             return
         before = stage.happened
         refused(do, UsageError)
         assert stage.happened == before, "a command had an effect before the log told of it"
+
+    # ---- the disk --------------------------------------------------------------------------------
+
+    @rule(
+        fault=st.sampled_from((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY)),
+        late=st.booleans(),
+    )
+    def break_the_disk(self, fault: int, late: bool) -> None:
+        Disk.fault, Disk.late = fault, late
+
+    @rule()
+    def mend_the_disk(self) -> None:
+        Disk.fault = 0
 
     # ---- ends and beginnings --------------------------------------------------------------------
 
@@ -217,13 +241,15 @@ class EngineMachine(RuleBasedStateMachine):
     def _again(self, allowed: bool, make: Callable[[], Any]) -> None:
         stage = self.on
         before = stage.events
-        error = refused(lambda: stage.set_going(make), NotResumableError, OptionError, LimitError)
-        # Which limits are broken is asked of the limits alone.
-        assert (error is None) is allowed or isinstance(error, LimitError), (error, allowed)
+        error = refused(lambda: stage.set_going(make), UsageError, StoreError)
+        if isinstance(error, StoreError):
+            assert Disk.fault
+        elif not isinstance(error, LimitError):  # which ones are broken is asked of limits alone
+            assert (error is None) is allowed, (error, allowed)
         if error is not None:
             assert stage.events == before
             lease = stage.store.lease(stage.id)
-            assert lease is None, "a refused run keeps the lease"
+            assert lease is None or lease.stale, "a refused run keeps the lease"
 
     # ---- what must hold -------------------------------------------------------------------------
 
@@ -240,6 +266,7 @@ class EngineMachine(RuleBasedStateMachine):
             if not stage.wrong:
                 self._finish(stage)
         finally:
+            Disk.fault = 0
             if stage.cast is not None:  # a failed example leaves it behind
                 stage.dead.append(stage.cast)
             for cast in stage.dead:
@@ -249,16 +276,17 @@ class EngineMachine(RuleBasedStateMachine):
 
     def _finish(self, stage: Stage) -> None:
         """Let the debate come to its end, whatever was done to it, and look at all of it."""
+        Disk.fault = 0
         result = None
         for _ in range(6):
             stage.to_the_end()
             stage.check()
+            if not stage.stored:  # the disk broke before its first event
+                return
             result = stage.last.result()
             state = self.state()
             if state.status in LIVE | {"interrupted", "paused"}:
-                bounds = {"max_calls": None, "max_calls_per_vendor": {}, "max_tokens": None,
-                          "max_cost": None, "max_minutes": 3.0, "on_limit": "verdict"}  # fmt: skip
-                given = bounds if state.status == "paused" else None
+                given = UNBOUND if state.status == "paused" else None
                 self._again(
                     True,
                     lambda given=given: session.resume_run(  # type: ignore[misc]
@@ -270,21 +298,29 @@ class EngineMachine(RuleBasedStateMachine):
         assert result is not None
         assert self.state().status in ("done", "stopped", "error")
         stage.collect()
-        self._check_whole(stage, result)
+        self._check_log(stage)
+        if not stage.broken:  # else the run knew more than it could write down
+            self._check_result(stage, result)
         stage.wake()
         session.delete(stage.id, stage.path)
 
-    def _check_whole(self, stage: Stage, live: Result) -> None:
+    def _check_log(self, stage: Stage) -> None:
         events = stage.events
         check_log(events)
+        row, state = stage.store.row(stage.id), folded(events)
+        assert (row.status, row.stop_reason) == (state.status, state.stop_reason)
+        assert row.pick == (state.verdict.pick if state.verdict else None)
+        record = read_record(record_text(events, state.spec), "r")
+        assert record.state.status == state.status
+        assert record.state.positions == state.positions
+
+    def _check_result(self, stage: Stage, live: Result) -> None:
+        events = stage.events
         assert_same_state(folded(events), live.fold)
         assert live.events == events
         loaded = session.load(stage.id, stage.path)
         assert loaded.state == live.state
         json.loads(json.dumps(loaded.state.to_json(), allow_nan=False))
-        record = read_record(record_text(events, live.spec), "r")
-        assert record.state.status == live.fold.status
-        assert record.state.positions == live.fold.positions
         if self.deep:
             assert tables(loaded) == tables(live)
             # What a run warned of when it began isn't kept: those lines are its own.

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rt_notebook.config import load_config, resolve_chairman, resolve_seats, seat_table
 from rt_notebook.domain.brief import Brief
-from rt_notebook.domain.kinds import DISCUSSION, REVIEW
+from rt_notebook.domain.kinds import DISCUSSION, REVIEW, Kind
 from rt_notebook.domain.script import Script, scripted
 from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.errors import OptionError, SeatError, UsageError
@@ -110,9 +110,12 @@ def _as_toml(value: Any) -> str:
     return text.replace("null", "''").replace('": ', '" = ')
 
 
+kinds: st.SearchStrategy[Kind] = st.sampled_from((REVIEW, DISCUSSION))
+
+
 @tried(200)
-@given(toml(PROJECT), st.sampled_from((REVIEW, DISCUSSION)))
-def test_any_project_file_is_read_or_refused(data: bytes, kind: str) -> None:
+@given(toml(PROJECT), kinds)
+def test_any_project_file_is_read_or_refused(data: bytes, kind: Kind) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "roundtable.toml").write_bytes(data)
@@ -133,7 +136,7 @@ def assert_names(error: OptionError, place: Path) -> None:
     assert str(place) in str(error), str(error)
 
 
-def _debate(config: Any, kind: str) -> DebateSpec:
+def _debate(config: Any, kind: Kind) -> DebateSpec:
     seats = resolve_seats(None, {}, config)
     defaults = config.review_defaults()
     for elsewhere in ("store", "durability", "display", "record_mode"):
