@@ -3,7 +3,8 @@
     python -m benchmarks.cli_streams
 
 Seconds of this process on its processor for 4 and 8 MB (8 MiB is the most that is read); reading
-must take time linear in the length: twice the bytes, at most 2.5 times as long.
+must take time linear in the length: twice the bytes, at most 2.5 times as long. What takes less
+than 0.1 s for 8 MB isn't judged: memory counts more there than the reader.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ Event = dict[str, Any]
 STEPS = (64, 4096, 65_536)
 MB = (4, 8)
 MOST = 2.5
+FLOOR_S = 0.1
 _PIECE = "some words of an answer\n" * 4
 
 
@@ -86,7 +88,7 @@ def main() -> int:
                 data = ("\n".join(lines) + "\n").encode()
                 taken.append(min(seconds(vendor, data, step) for _ in range(3)))
             ratio = taken[1] / taken[0]
-            worst = max(worst, ratio)
+            worst = max(worst, taken[1] / max(taken[0], FLOOR_S / 2))
             rows.append([vendor, step, *(one * 1000 for one in taken), ratio, MB[1] / taken[1]])
     heads = [f"{size} MB, ms" for size in MB]
     report.table(["command", "bytes at once", *heads, "ratio", "MB/s"], rows)

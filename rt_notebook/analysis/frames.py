@@ -264,10 +264,14 @@ def _frame(columns: Columns, rows: Iterable[Row]) -> pd.DataFrame:
 
 
 def _texts(values: Sequence[str | None]) -> Any:
-    return pd.array([value and storable(value) for value in values], dtype=TEXT)
+    if not all(map(str.isascii, filter(None, values))):
+        values = [value and storable(value) for value in values]
+    return pd.array(list(values), dtype=TEXT)
 
 
 def _lists(values: Sequence[Sequence[str]]) -> Any:
+    if all(map(str.isascii, chain.from_iterable(values))):
+        return pd.Series([list(value) for value in values], dtype=object)
     return pd.Series([[storable(text) for text in value] for value in values], dtype=object)
 
 

@@ -222,7 +222,7 @@ class Debate:
             case AskSearcher():
                 await self._research()
             case OpenGate():
-                await (self._until_ready() if waits else self._wait_at_gate())
+                await (self._until_ready() if waits else self._wait_at_gate(step.window_s))
             case AskVerdict():
                 name = self.state.chairman_name
                 await self._together({name: closing_taker(self, self._seat(name)).take})
@@ -279,10 +279,9 @@ class Debate:
         if ready is not None:
             await self._together({_READY: partial(_seen, ready)})
 
-    async def _wait_at_gate(self) -> None:
-        loop = asyncio.get_running_loop()
+    async def _wait_at_gate(self, window_s: float | None) -> None:
         # The window runs on the loop's own clock: one that somebody sets changes no window.
-        offset_s = loop.time() - time.time_ns() / 1e9
+        began = asyncio.get_running_loop().time()
         while (gate := self.state.gate) is not None and self._fault is None:
             if self._out_of_time:
                 await self._close_gate("clock")
@@ -290,7 +289,7 @@ class Debate:
             closes_at = gate.closes_at
             self._changed.clear()
             try:
-                ends = None if closes_at is None else closes_at / 1000 + offset_s
+                ends = None if window_s is None else began + window_s * (1 + gate.holds)
                 async with asyncio.timeout_at(ends):
                     await self._changed.wait()
             except TimeoutError:

@@ -308,16 +308,12 @@ def asked_by(askers: Iterable[str]) -> str:
 
 
 def failure_lines(state: State) -> list[tuple[str, str, str]]:
-    """Return each failed turn: seat, when, why."""
+    """Return each turn that failed or couldn't be read: seat, when, why."""
     return [
-        (
-            turn.seat,
-            round_name(turn.round),
-            f"{turn.error}: {turn.message}" if turn.message else str(turn.error),
-        )
+        (turn.seat, round_name(turn.round), why)
         for number in state.numbers
         for turn in state.turns_of(number)
-        if turn.failed
+        if (why := _why_failed(turn, state.discusses))
     ]
 
 
@@ -366,6 +362,16 @@ def seat_traits(seat: Seat) -> str:
     """Return a seat's model, lens and mood on one line."""
     parts = [seat.model, seat.lens, seat.mood, "not counted" if seat.hidden else None]
     return " · ".join(part for part in parts if part)
+
+
+def _why_failed(turn: Turn, discusses: bool) -> str:
+    if turn.failed:
+        return f"{turn.error}: {turn.message}" if turn.message else str(turn.error)
+    if discusses or turn.reply is None or turn.reply.valid or not turn.final:
+        return ""
+    # What would have been right stands behind each colon: for the model, not for the reader.
+    missing = "; ".join(error.partition(":")[0] for error in turn.reply.errors)
+    return f"not readable: {missing}"
 
 
 def _by_canonical(tally: dict[str, list[str]]) -> dict[str, tuple[str, list[str]]]:

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.source_tree import package_modules, tree_of
 
 HERE = Path(__file__).parent
 """This folder."""
@@ -31,3 +34,15 @@ def case(*ids: str) -> pytest.MarkDecorator:
 def given(id: str) -> str:
     """Returns a case's literal input."""
     return reports()[id]["input"]
+
+
+def used_in_package(*names: str) -> set[str]:
+    """Returns which of these names the package's code uses, as variables or attributes."""
+    found: set[str] = set()
+    for path in package_modules().values():
+        text = path.read_text(encoding="utf-8")
+        if any(name in text for name in names):  # parsing all of it takes seconds
+            for node in ast.walk(tree_of(path)):
+                if isinstance(node, ast.Name | ast.Attribute):
+                    found.add(node.id if isinstance(node, ast.Name) else node.attr)
+    return found & set(names)

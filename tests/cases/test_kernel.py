@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import time
 from collections.abc import Iterator
@@ -12,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from tests.cases.catalogue import case
+from tests.cases.catalogue import case, used_in_package
 from tests.engine.debates import reply
 from tests.notebook.live_kernel import LiveKernel, live_kernel
 from tests.notebook.runner import NEWEST
 from tests.notebook.watched_kernel import BODY, LINE, SETUP, Page, facts
 from tests.providers.cli.fakes import fake
-from tests.source_tree import package_modules, tree_of
 
 pytestmark = pytest.mark.notebook
 
@@ -101,12 +99,7 @@ def test_cells_behind_an_open_gate_wait_and_keep_their_order(newest: LiveKernel)
         assert newest.reply(request)["status"] == "ok"
     assert facts(newest, "order") == [[0, "done"], [1, "done"], [2, "done"]]
     assert facts(newest, "list(out.questions.answer)") == ["forty thousand"]
-    attributes = {
-        getattr(node, "attr", None)
-        for path in package_modules().values()
-        for node in ast.walk(tree_of(path))
-    }
-    assert not {"do_one_iteration", "shell_handlers"} & attributes
+    assert used_in_package("do_one_iteration", "shell_handlers") == set()
 
 
 @case("a2-scn-18")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 import threading
 import time
@@ -19,12 +18,11 @@ from rt_notebook import running, session
 from rt_notebook.frontends.gate_form import GateForm
 from rt_notebook.frontends.live_view import LiveView
 from rt_notebook.frontends.widgets import close_tree
-from tests.cases.catalogue import case
+from tests.cases.catalogue import case, used_in_package
 from tests.cases.reviews import others, review, speaker
 from tests.engine.debates import reply
 from tests.frontends.pages import WIDGET, Page, RecordingComm, Shell
 from tests.frontends.scenes import RecordingControl, Scene, make_reply
-from tests.source_tree import package_modules, tree_of
 
 
 class FailingControl(RecordingControl):
@@ -152,13 +150,8 @@ def test_second_message_of_a_form_replaces_the_first(
 @case("a2-scn-12", "a2-scn-14")
 def test_progress_is_values_and_never_an_output_that_is_cleared() -> None:
     """No `Output` widget, no `clear_output`, no `with out:`: threads could write elsewhere."""
-    names = {
-        getattr(node, "id", None) or getattr(node, "attr", None)
-        for path in package_modules().values()
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.Name | ast.Attribute)
-    }
-    assert not {"Output", "clear_output", "append_stdout", "append_display_data"} & names
+    clearing = ("Output", "clear_output", "append_stdout", "append_display_data")
+    assert used_in_package(*clearing) == set()
 
 
 @case("a2-scn-12")

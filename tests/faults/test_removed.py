@@ -58,6 +58,6 @@ def test_debate_stops_at_its_next_event(take_away: Callable[[Path], None], tmp_p
     assert max(asked) == 0
     if take_away is not _remove_all:
         # SQLite would take what is left of it, its log, for nothing, and remove it.
-        with pytest.raises(rt.StoreError, match="it is empty, but its log isn't.*set aside as"):
+        with pytest.raises(rt.StoreError, match=r"it is empty, but its log isn't.*set aside as"):
             open_store(path)
     assert open_store(path).debates() == []

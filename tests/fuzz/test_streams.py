@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -15,27 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rt_notebook.domain.usage import Usage
-from rt_notebook.errors import CallError
-from rt_notebook.providers.base import Completion
-from rt_notebook.providers.cli.antigravity import AntigravityParser
-from rt_notebook.providers.cli.claude import ClaudeParser
-from rt_notebook.providers.cli.codex import CodexParser
-from rt_notebook.providers.cli.gemini import GeminiParser
-from rt_notebook.providers.cli.opencode import OpenCodeParser
 from rt_notebook.providers.cli.process import Ended
-from rt_notebook.providers.cli.stream import StreamParser
 from tests.fuzz.budget import tried
 from tests.fuzz.seeds import recorded_streams
+from tests.fuzz.streams import PARSERS, outcome
 from tests.fuzz.texts import edited, mutated, values
 
-PARSERS: Final[dict[str, type[StreamParser]]] = {
-    "antigravity": AntigravityParser,
-    "claude": ClaudeParser,
-    "codex": CodexParser,
-    "gemini": GeminiParser,
-    "opencode": OpenCodeParser,
-}
 _TEXT: Final = "STANCE: opt-1 and so on"
 _DOCUMENTED: Final[tuple[dict[str, Any], ...]] = (
     {"event": "init", "init": {"model": "m", "conversation_id": "c"}},
@@ -98,28 +82,6 @@ def cuts(draw: st.DrawFn, data: bytes) -> list[bytes]:
     places = sorted(draw(st.lists(st.integers(0, len(data)), max_size=8)))
     bounds = [0, *places, len(data)]
     return [data[start:stop] for start, stop in pairwise(bounds)]
-
-
-def outcome(vendor: str, pieces: Sequence[bytes], ended: Ended) -> tuple[Any, ...]:
-    """Return what a parser makes of an output; checks what holds for every one."""
-    parser = PARSERS[vendor](("WebSearch",))
-    for piece in pieces:
-        parser.feed(piece)
-        assert parser.chars >= 0
-    try:
-        found = parser.completion(ended)
-    except CallError as error:
-        return error.kind, str(error), error.partial, error.retry_after_s
-    assert isinstance(found, Completion)
-    assert isinstance(found.text, str)
-    assert found.text.strip()
-    found.text.encode()
-    json.dumps(list(found.tool_calls)).encode()
-    usage = found.usage
-    assert usage is None or isinstance(usage, Usage)
-    for count in () if usage is None else (usage.prompt_tokens, usage.completion_tokens):
-        assert count is None or count >= 0
-    return found.text, list(found.tool_calls), usage, found.model, found.request_id
 
 
 @pytest.mark.parametrize("vendor", PARSERS)

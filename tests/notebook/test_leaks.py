@@ -60,6 +60,8 @@ def left():
     gc.collect()
     process, alive = psutil.Process(), gc.get_objects()
     manager = comm.get_comm_manager()
+    # IPython's journal comes and goes.
+    histories = [file for file in process.open_files() if "history.sqlite" in file.path]
     return {
         "widgets": len(widgets._instances),
         "comms": len(manager.comms),
@@ -67,7 +69,7 @@ def left():
         "tasks": len(asyncio.all_tasks()),
         "tasks of the engine": len(asyncio.all_tasks(runner().loop)),
         "threads": threading.active_count(),
-        "files": process.num_fds(),
+        "files": process.num_fds() - len(histories),
         "processes": len(process.children()),
         "jobs": sum(type(thing) is Job for thing in alive),
         "views": sum(type(thing) is LiveView for thing in alive),
