@@ -16,12 +16,15 @@ FRAMES_TESTS := tests/analysis
 # try is printed (R); `make test RERUNS=` shows every first failure as one.
 RERUNS ?= --reruns 2 --reruns-delay 1
 
+FUZZ ?= 20
+FUZZ_SECONDS ?= 300
+
 .NOTPARALLEL:
 # The vendors' commands that `make test-real` runs, in the versions they were last tried with.
 COMMANDS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 \
 	opencode-ai@1.18.33
 
-.PHONY: demo lab test test-real check bench bench-docs docs notebooks lint unit kernels browser pandas-2.2 commands local-model env-demo env-docs env-test python picture clean
+.PHONY: demo lab test test-real check fuzz bench bench-docs docs notebooks lint unit kernels browser pandas-2.2 commands local-model env-demo env-docs env-test python picture clean
 
 demo: env-demo
 	@mkdir -p build
@@ -65,6 +68,12 @@ browser:
 pandas-2.2:
 	@if [ -d .cache/$@ ]; then PYTHONPATH=$(CURDIR)/.cache/$@ $(TOOL) pytest -q $(FRAMES_TESTS); \
 	else echo "There is no pandas 2.2 for this Python; its newest pandas was tested."; fi
+
+# Other inputs each time, FUZZ times as many as in `make test` (20: about a quarter of an hour), then
+# FUZZ_SECONDS guided by coverage where atheris is installed (it isn't by this).
+fuzz: env-test
+	RT_NOTEBOOK_FUZZ=$(FUZZ) $(TOOL) pytest -q --timeout 0 tests/fuzz
+	$(TOOL) tests.fuzz.guided $(FUZZ_SECONDS)
 
 # All tables in one run, into build/bench.md; BENCH="store live" runs some. Peers go into .cache.
 bench: env-test

@@ -328,7 +328,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _first_field(kind: type[Input]) -> str:
-    return json.dumps(next(iter(kind.model_fields))) + ": ..."
+    return "".join(f'"{name}": ...' for name in list(kind.model_fields)[:1])
 
 
 def _explained(kind: type[Input], exc: ValidationError) -> OptionError:

@@ -101,7 +101,6 @@ class Database:
         self._identity: tuple[int, int] | None = None
         self._forget()
         self._open()
-        _DATABASES.add(self)
 
     @property
     def usable(self) -> bool:
@@ -174,7 +173,6 @@ class Database:
                 self._make_file()
                 self._find_rights()
                 self._set_damage_aside()
-                self._identity = self._stat()
                 self._prepare()
                 return
             except BaseException as error:
@@ -215,25 +213,26 @@ class Database:
         self.notes.append(f"the store {self.place} is read-only: it can be looked at, no more")
 
     def _set_damage_aside(self) -> None:
-        # Where this process has the file open, it was looked at before. On a network mount, nobody
-        # can know who else has it.
-        if self._only_read or self._is_open_here() or network_file_system(self.path):
-            return
-        damage = find_damage(self.path)
-        if damage is None:
-            return
+        with _OPENING:
+            self._identity = self._stat()
+            # Where this process has the file open, it was looked at before. On a network mount,
+            # nobody can know who else has it.
+            skip = self._only_read or self._is_open_here() or network_file_system(self.path)
+            _DATABASES.add(self)
+            damage = None if skip else find_damage(self.path)
+            if damage is None:
+                return
+            said = set_aside(self.path, damage)
         # Raised, so that whoever opened it is told, by whatever front end; the next opening works.
-        raise StoreError(
-            set_aside(self.path, damage), fault=_SET_ASIDE, place=self.place, part=damage.part
-        )
+        raise StoreError(said, fault=_SET_ASIDE, place=self.place, part=damage.part)
 
     def _others_use_it(self) -> bool:
-        return self._is_open_here() or is_in_use(self.path)
+        with _OPENING:
+            return self._is_open_here() or is_in_use(self.path)
 
     def _is_open_here(self) -> bool:
-        identity = self._stat()
-        others = [each for each in list(_DATABASES) if each is not self]
-        return any(each._gone is None and each._identity == identity for each in others)
+        others = [each for each in _DATABASES if each is not self and each._gone is None]
+        return any(each._identity == self._identity for each in others)
 
     def _explain(self, error: sqlite3.Error) -> StoreError:
         found = explain(error, self.place, opened=self._prepared)
@@ -335,11 +334,15 @@ def _tune(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
 
 
+# One database of this process is looked at or opened at a time: see `find_damage`.
+_OPENING = threading.Lock()
 _DATABASES: Final[weakref.WeakSet[Database]] = weakref.WeakSet()
 _INHERITED: Final[list[object]] = []
 
 
 def _after_fork() -> None:
+    global _OPENING
+    _OPENING = threading.Lock()
     # A child must not use or close a parent's connections (SQLite, "How to corrupt", 2.6).
     for database in list(_DATABASES):
         _INHERITED.extend([database._local, *database._all])

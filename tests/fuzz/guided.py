@@ -52,7 +52,8 @@ def _fuzzed(name: str, seconds: int) -> bool:
         if run.returncode == 0 and done is not None:
             print(f"{name}: {int(done[1]):,} executions in {done[2]} s", flush=True)
             return True
-        print(f"{name}: exit {run.returncode}\n{run.stdout[-3_000:]}{run.stderr[-3_000:]}")
+        told = run.stdout[-3_000:] + run.stderr[-1_500:]
+        print(f"{name}: exit {run.returncode}\n{told}")
         for path in sorted(Path(folder).glob("*-*")):
             print(f"{name}: input {path.read_bytes()!r}")
         return False

@@ -158,8 +158,9 @@ def record(text: str) -> None:
     """Read a record; what is read is written and read to the same."""
     with suppress(RoundtableError):
         found = read_record(text, "r.jsonl")
+        # What JSON can't hold is gone after the first writing; then nothing changes any more.
         again = read_record(lines_of(found.events), "again")
-        assert again.events == found.events
+        assert lines_of(again.events) == lines_of(found.events)
         assert again.state.status == found.state.status
 
 

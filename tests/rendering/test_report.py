@@ -155,6 +155,16 @@ def test_unreadable_replies_keep_their_text() -> None:
     assert "I would rather not say" in shown
 
 
+def test_unreadable_replies_are_listed_with_what_they_lack() -> None:
+    story = Story(spec_of()).start_round().passes("dev")
+    errors = ["STANCE is missing: write one of opt-1, opt-2", "NEW is missing: write `NEW:`"]
+    state = story.reply("pm", Reply(errors=errors, raw="I would rather not say")).state()
+    for shown in three_ways(state):
+        assert "in the opening: not readable: STANCE is missing; NEW is missing" in shown.replace(
+            "pm, the", "pm in the"  # Markdown's way
+        )
+
+
 def test_no_pick_is_said_plainly() -> None:
     story = (
         Story(spec_of()).start_round().reply("pm", stance("opt-1")).reply("dev", stance("opt-2"))
