@@ -24,7 +24,7 @@ FUZZ_SECONDS ?= 300
 COMMANDS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 \
 	opencode-ai@1.18.33
 
-.PHONY: demo lab test test-real check fuzz bench bench-docs docs notebooks lint unit kernels browser pandas-2.2 commands local-model env-demo env-docs env-test python picture clean
+.PHONY: demo lab test test-real check soak fuzz bench bench-docs docs notebooks lint unit kernels browser pandas-2.2 commands local-model env-demo env-docs env-test python picture clean
 
 demo: env-demo
 	@mkdir -p build
@@ -60,14 +60,19 @@ unit:
 	$(TOOL) pytest -q -n 2 --dist loadfile $(RERUNS) -m "not notebook and not browser and not real_cli and not local_model and not soak"
 
 kernels:
-	$(TOOL) pytest -q $(RERUNS) -m "notebook and not soak"
+	$(TOOL) pytest -q -n 2 --dist loadgroup $(RERUNS) -m "notebook and not soak"
 
 browser:
-	$(TOOL) pytest -q $(RERUNS) -m "browser and not soak"
+	$(TOOL) pytest -q -n 2 --dist loadgroup $(RERUNS) -m "browser and not soak"
 
 pandas-2.2:
 	@if [ -d .cache/$@ ]; then PYTHONPATH=$(CURDIR)/.cache/$@ $(TOOL) pytest -q $(FRAMES_TESTS); \
 	else echo "There is no pandas 2.2 for this Python; its newest pandas was tested."; fi
+
+# Kernels and front ends 20 times in a row without a second try, then the long variants of tests.
+soak: env-test
+	$(TOOL) tools.soak
+	$(TOOL) pytest -q --timeout 0 -m soak
 
 # Other inputs each time, FUZZ times as many as in `make test` (20: about a quarter of an hour), then
 # FUZZ_SECONDS guided by coverage where atheris is installed (it isn't by this).

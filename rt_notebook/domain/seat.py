@@ -20,7 +20,8 @@ CHAIRMAN_ID: Final = "chairman"
 MIN_SEATS: Final = 2
 MAX_SEATS: Final = 26
 _NAME_LIMIT: Final = 40
-_FORBIDDEN: Final = frozenset(",;[](){}<>=、\uff0c")  # the last one is the full-width comma
+# The last two: the full-width comma, and what half a character becomes.
+_FORBIDDEN: Final = frozenset(",;[](){}<>=、\uff0c\ufffd")
 _RESERVED: Final = frozenset({"none", "empty", "pass"})
 _MOST: Final = 1e15
 _NOT_0: Final = frozenset({"timeout_s"})

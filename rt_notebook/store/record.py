@@ -79,9 +79,9 @@ def record_path(given: str | os.PathLike[str]) -> Path:
             "record='reviews/payments.jsonl'",
             option="record",
         )
+    path = Path(os.path.abspath(os.path.expanduser(text)))
     try:
-        os.fsencode(text)
-        path = Path(os.path.abspath(os.path.expanduser(text)))
+        os.fsencode(path)
         wrong = _wrong_with(path)
     except (OSError, ValueError) as exc:  # too long, or no characters of a file's name
         why = getattr(exc, "strerror", None) or "no file can have that name"

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import vl_convert
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Dialog, Page
 
 from rt_notebook.analysis.plots_page import picture_page
 from rt_notebook.characters import whole
@@ -261,9 +262,14 @@ def _open_files(page: Page, folder: Path) -> None:
         _open_file(page.context.new_page(), path)
 
 
+def _note(seen: list[str], dialog: Dialog) -> None:
+    seen.append(dialog.message)
+    dialog.accept()
+
+
 def _open_file(page: Page, path: Path, scripts: int = 0) -> None:
     seen: list[str] = []
-    page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.accept()))
+    page.on("dialog", partial(_note, seen))
     page.on("request", lambda request: seen.append(request.url))
     page.on("pageerror", lambda error: seen.append(str(error)))
     page.goto(path.as_uri())
@@ -290,7 +296,8 @@ def test_picture_of_hostile_texts_draws_and_runs_nothing(
         "encoding": {"x": {"field": "seats"}, "y": {"field": "label", "type": "nominal"}},
     }
     path = tmp_path / "picture.html"
-    library = vl_convert.javascript_bundle(vl_version="5.20")
+    converter: Any = vl_convert  # its types ask for a snippet, it doesn't
+    library = converter.javascript_bundle(vl_version="5.20")
     path.write_text(picture_page(spec, texts[0], library), encoding="utf-8")
     _open_file(browser.new_page(), path, scripts=2)
 
@@ -299,7 +306,7 @@ def test_browser_s_own_parser_finds_no_markup_but_ours(browser: Browser, canary:
     page = browser.new_page()
     seen: list[str] = []
     page.on("request", lambda request: seen.append(request.url))
-    page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.accept()))
+    page.on("dialog", partial(_note, seen))
     page.set_content("<!DOCTYPE html><title>x</title><body></body>")
     for family, texts in FAMILIES.items():
         fragments = [report_html(states_of(text)[1]).replace(HOST, canary.host) for text in texts]

@@ -2,10 +2,12 @@
 
     python -m tests.faults.kill_lab PLACE FOLDER [KIND ...]
 
-PLACE is `driver` (Python), `command line` (`rt-notebook run`, `resume`, `extend`) or `runner` (the
-detached process behind `rt-notebook agent`). For every kind: one process is killed right after it
-has shown the first such event, a second one resumes, and what the log then says is printed as one
-JSON line. All processes are forks of this one, so that they share one import and nothing else.
+PLACE is `driver` (Python), `command line` (`rt-notebook run`, `resume`, `extend`), `runner` (the
+detached process behind `rt-notebook agent`), `parent` (a driver of which a seat is a command) or
+`no log` (a driver on a file system that refuses a write-ahead log). For every kind: one process is
+killed right after it has shown the first such event, a second one resumes, and what the log then
+says is printed as one JSON line. All processes are forks of this one, so that they share one import
+and nothing else.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from rt_notebook.frontends import cli, detach
 from rt_notebook.frontends import cli_run as cli_run
 from rt_notebook.providers.research import Found
 from rt_notebook.providers.searching import WebSearcher
-from rt_notebook.store import open_store
+from rt_notebook.store import open_store, sqlite_database
 from tests.engine.debates import reply
 from tests.faults.scenes import ANSWERS, HANGS, PLACES, SCENES, Scene, with_command, write_files
 from tests.faults.voices import CALLS, WAITS
@@ -136,12 +138,24 @@ def _runner(order: Order) -> None:
         detach.main([str(Path("runner.log").absolute())])
 
 
+def _without_log(order: Order) -> None:
+    """A driver on a file system where a write-ahead log is refused, see `_fork`."""
+    assert "a rollback journal is used" in open_store().notes[0]
+    _driver(order)
+
+
+NO_LOG = "no log"
+"""The place of a driver without a write-ahead log."""
 PARENT = "parent"
 """The place of a driver whose seats include a command: the parent of a command's process."""
 
 LAB: dict[str, Callable[[Order], None]] = {
-    "driver": _driver, "command line": _command_line, "runner": _runner, PARENT: _driver,
-}  # fmt: skip
+    "driver": _driver,
+    "command line": _command_line,
+    "runner": _runner,
+    PARENT: _driver,
+    NO_LOG: _without_log,
+}
 """What carries an order out, by place."""
 
 
@@ -221,6 +235,8 @@ def _fork(place: str, folder: Path, scene: Scene, act: Act) -> int:
         store = folder / "debates.db"
         os.environ["RT_NOTEBOOK_STORE"] = str(store)
         os.environ[CALLS] = str(folder / f"{act.name}.calls")
+        if place == NO_LOG:
+            setattr(sqlite_database, "network_file_system", lambda path: "nfs4")  # noqa: B010
         begun = _seat_command(folder, act, scene) if place == PARENT else None
         if act.do == "resume" and session.rows()[0].status not in RESUMABLE:
             os._exit(0)  # it was over before it was killed

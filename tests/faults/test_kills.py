@@ -15,7 +15,7 @@ from tests.faults.scenes import HANGS, PLACES, SCENES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks and SIGKILL")
 
-LABS = ("driver", "command line", "runner", "parent")
+LABS = ("driver", "command line", "runner", "parent", "no log")
 Row = dict[str, Any]
 
 

@@ -22,6 +22,7 @@ TARGETS: Final = (
     "json_input", "stderr", "hiding", "settings_file", "stream",
 )  # fmt: skip
 _LONGEST: Final = 4_000
+_LATEST_S: Final = 600
 _DONE: Final = re.compile(r"Done (\d+) runs? in (\d+) second")
 
 
@@ -47,7 +48,10 @@ def _fuzzed(name: str, seconds: int) -> bool:
             f"-max_total_time={seconds}", f"-max_len={_LONGEST}", "-timeout=20", "-verbosity=1",
             f"-artifact_prefix={folder}/",
         ]  # fmt: skip
-        run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        run = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False,
+            timeout=seconds + _LATEST_S,
+        )  # fmt: skip
         done = _DONE.search(run.stderr)
         if run.returncode == 0 and done is not None:
             print(f"{name}: {int(done[1]):,} executions in {done[2]} s", flush=True)

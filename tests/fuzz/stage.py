@@ -223,7 +223,8 @@ class Stage:
             _close(cast.loop)
         runs._running.clear()
         runs._running.update(others)
-        assert self.events == before, "a replaced run wrote something"
+        now = self.events
+        assert now == before, ("a replaced run wrote something", [e.kind for e in before], [(e.kind, e.body) for e in now[len(before):]])
 
     def _calls(self) -> int:
         return sum(a.taken for s in everybody(self.spec) if isinstance(a := s.function, Actor))

@@ -13,6 +13,7 @@ from rt_notebook.contract.verdict import read_verdict
 from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.events import Event
 from rt_notebook.domain.reply import Reply, VerdictText
+from rt_notebook.domain.research import Research
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State, fold
@@ -120,7 +121,7 @@ def review_events(text: str) -> tuple[Event, ...]:
         brief=brief_of(text),
         seats=seats_of(text),
         title=line_of(text, 190),
-        research={"query": text[:1_000] if text.strip() else _BLANK},
+        research=Research(query=text[:1_000] if text.strip() else _BLANK),
     )
     text = with_token(text, brief_token(spec))
     points = [text, "plain"]
