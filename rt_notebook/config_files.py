@@ -163,8 +163,8 @@ def _user_file() -> Path | None:
                 "correct the variable or remove it"
             )
         return path
-    path = os.path.join(platformdirs.user_config_dir(_APPLICATION, appauthor=False), USER_FILE)
-    return Path(path) if os.path.isfile(path) else None
+    usual = os.path.join(platformdirs.user_config_dir(_APPLICATION, appauthor=False), USER_FILE)
+    return Path(usual) if os.path.isfile(usual) else None
 
 
 class _File:

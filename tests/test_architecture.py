@@ -27,7 +27,15 @@ MODULE_LINES = 400
 FUNCTION_LINES = 60
 
 # The first word below the package decides the row; other modules at its root compose, like session.
-ROWS = {"characters": 0, "errors": 0, "domain": 1, "contract": 2, "providers": 3, "engine": 4, "store": 4}
+ROWS = {
+    "characters": 0,
+    "errors": 0,
+    "domain": 1,
+    "contract": 2,
+    "providers": 3,
+    "engine": 4,
+    "store": 4,
+}
 ROWS |= {"rendering": 3, "analysis": 5, "frontends": 6, "": 7, "__main__": 7}
 COMPOSITION_ROW = 5
 # In the same row, but strangers.

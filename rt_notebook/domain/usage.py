@@ -72,7 +72,8 @@ def _count(value: Any) -> int | None:
 
 
 def _usd(value: Any) -> float | None:
-    told: Any = value if isinstance(value, Real) and not isinstance(value, bool) else -1
+    number = not isinstance(value, bool) and isinstance(value, Real)
+    told: Any = value if number else -1
     return float(told) if 0 <= told <= MOST_USD else None  # NaN is outside of any bounds
 
 

@@ -224,7 +224,11 @@ class Stage:
         runs._running.clear()
         runs._running.update(others)
         now = self.events
-        assert now == before, ("a replaced run wrote something", [e.kind for e in before], [(e.kind, e.body) for e in now[len(before):]])
+        assert now == before, (
+            "a replaced run wrote something",
+            [e.kind for e in before],
+            [(e.kind, e.body) for e in now[len(before) :]],
+        )
 
     def _calls(self) -> int:
         return sum(a.taken for s in everybody(self.spec) if isinstance(a := s.function, Actor))

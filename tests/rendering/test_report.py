@@ -161,7 +161,8 @@ def test_unreadable_replies_are_listed_with_what_they_lack() -> None:
     state = story.reply("pm", Reply(errors=errors, raw="I would rather not say")).state()
     for shown in three_ways(state):
         assert "in the opening: not readable: STANCE is missing; NEW is missing" in shown.replace(
-            "pm, the", "pm in the"  # Markdown's way
+            "pm, the",
+            "pm in the",  # Markdown's way
         )
 
 
