@@ -16,6 +16,12 @@ FRAMES_TESTS := tests/analysis
 # try is printed (R); `make test RERUNS=` shows every first failure as one.
 RERUNS ?= --reruns 2 --reruns-delay 1
 
+LIVE = $(TOOL) pytest -q -n 2 --dist loadgroup $(RERUNS)
+# Only the files that have such tests: reading the thousands of others takes longer than many of them.
+LIVE_TESTS = tests/notebook tests/browser $(shell grep -rlE 'mark\.(notebook|browser)' tests --include='test_*.py')
+
+# How often `make soak` runs the tests in kernels and front ends.
+SOAK ?= 20
 FUZZ ?= 20
 FUZZ_SECONDS ?= 300
 
@@ -24,7 +30,7 @@ FUZZ_SECONDS ?= 300
 COMMANDS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.171.0 @google/gemini-cli@0.61.0 \
 	opencode-ai@1.18.33
 
-.PHONY: demo lab test test-real check soak fuzz bench bench-docs docs notebooks lint unit kernels browser pandas-2.2 commands local-model env-demo env-docs env-test python picture clean
+.PHONY: demo lab test test-real check soak fuzz bench bench-docs docs notebooks lint unit front-ends kernels browser pandas-2.2 commands local-model env-demo env-docs env-test python picture clean
 
 demo: env-demo
 	@mkdir -p build
@@ -40,7 +46,7 @@ demo: env-demo
 lab: env-demo
 	$(TOOL) jupyterlab $(ROOT_FLAG) notebooks/$(QUICKSTART).ipynb
 
-test: env-test lint unit pandas-2.2 kernels browser
+test: env-test lint unit pandas-2.2 front-ends
 	@echo "All tests passed."
 
 # Against loopback servers and without any key of yours. Needs npm once, for the commands, and once
@@ -59,11 +65,15 @@ lint:
 unit:
 	$(TOOL) pytest -q -n 2 --dist loadfile $(RERUNS) -m "not notebook and not browser and not real_cli and not local_model and not soak"
 
+# Kernels and browser at once: together they keep two workers equally busy.
+front-ends:
+	$(LIVE) -m "(notebook or browser) and not soak" $(LIVE_TESTS)
+
 kernels:
-	$(TOOL) pytest -q -n 2 --dist loadgroup $(RERUNS) -m "notebook and not soak"
+	$(LIVE) -m "notebook and not soak" $(LIVE_TESTS)
 
 browser:
-	$(TOOL) pytest -q -n 2 --dist loadgroup $(RERUNS) -m "browser and not soak"
+	$(LIVE) -m "browser and not soak" $(LIVE_TESTS)
 
 pandas-2.2:
 	@if [ -d .cache/$@ ]; then PYTHONPATH=$(CURDIR)/.cache/$@ $(TOOL) pytest -q $(FRAMES_TESTS); \

@@ -45,6 +45,15 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Before xdist looks for groups, after the folders have made theirs.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Lets the tests of a file run in one worker where nobody says otherwise."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 def pytest_collection_finish() -> None:
     """Keeps what stands for the whole run out of every garbage collection to come.
 

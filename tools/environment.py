@@ -14,6 +14,7 @@ import json
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tools.chromium import ensure_chromium
@@ -98,7 +99,10 @@ def ensure_packages(level: str) -> None:
         return
     ensure_venv()
     print("Installing (the first time this takes a few minutes) …", flush=True)
-    pip("-e", f"{ROOT}[{LEVELS[level]}]")
+    pip("--no-compile", "-e", f"{ROOT}[{LEVELS[level]}]")
+    # On all cores, which pip doesn't; some packages carry files that nobody can compile.
+    command = [str(PYTHON), "-m", "compileall", "-qq", "-j", "0", str(VENV)]
+    subprocess.run(command, capture_output=True, check=False)
     stamps[level].write_text(fingerprint(level), encoding="utf-8")
 
 
@@ -131,13 +135,24 @@ def write_kernelspecs() -> None:
 
 
 def ensure_test_extras() -> None:
-    """Adds the other releases and the browser that only the tests need."""
+    """Adds the other releases that only the tests need."""
     CACHE.mkdir(exist_ok=True)
     for release in (*KERNELS.values(), *PANDAS.values()):
         if release is not None and sys.version_info < release.below_python:
             ensure_release(release)
     write_kernelspecs()
-    ensure_chromium()
+
+
+def ensure_all(level: str) -> None:
+    """Brings the environment to a level; the browser comes at the same time as the packages."""
+    if level != "test":
+        ensure_packages(level)
+        return
+    with ThreadPoolExecutor(1) as pool:
+        browser = pool.submit(ensure_chromium)
+        ensure_packages(level)
+        ensure_test_extras()
+        browser.result()
 
 
 def main() -> int:
@@ -146,9 +161,7 @@ def main() -> int:
     parser.add_argument("level", choices=LEVELS)
     level = parser.parse_args().level
     try:
-        ensure_packages(level)
-        if level == "test":
-            ensure_test_extras()
+        ensure_all(level)
     except (SetupError, OSError) as error:
         print(f"Set-up failed: {error}", file=sys.stderr)
         return 1

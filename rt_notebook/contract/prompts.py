@@ -28,7 +28,7 @@ from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import Turn
 
-PROMPTS_VERSION: Final = 1
+PROMPTS_VERSION: Final = 2
 """Goes into every `created` event; it changes when the wording below does."""
 
 MAX_QUOTE: Final = 12_000

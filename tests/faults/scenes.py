@@ -122,7 +122,7 @@ SCENES: dict[str, Scene] = {
         ends_alike=False,
     ),
     "interrupted": Scene(
-        "interrupted", _review("Ship it now?", "ann", "bob"), interrupted_at="reply_read"
+        "interrupted", _review("Ship it slowly?", "ann", "bob"), interrupted_at="reply_read"
     ),
     "resumed": Scene("resumed", _review("Ship it now?", "ann", "bob"), resumed=True),
 }

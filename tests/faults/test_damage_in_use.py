@@ -17,6 +17,7 @@ import pytest
 
 import rt_notebook as rt
 from rt_notebook import session
+from rt_notebook.frontends import cli
 from rt_notebook.store import open_store, sqlite_damage
 from rt_notebook.store.sqlite import SqliteStore
 from tests.environment import ROOT
@@ -246,6 +247,33 @@ def test_doctor_tells_how_to_recover(path: Path, killed: Whole, monkeypatch: Any
     (found,) = [each for each in store_findings(Config()) if each.name == "set aside"]
     assert str(kept) in found.detail
     assert f"rt-notebook doctor --recover {kept}" in found.next_step
+
+
+def test_recovering_needs_another_file(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RT_NOTEBOOK_STORE", str(path))
+    assert cli.main(["doctor", "--recover", str(path)]) == 1
+    assert "this is the store itself" in capsys.readouterr().err
+    assert cli.main(["doctor", "--recover", str(path) + ".damaged-20261130-101502"]) == 1
+    assert "can't be recovered: No such file" in capsys.readouterr().err
+
+
+def test_recovering_twice_adds_nothing(
+    path: Path, killed: Whole, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RT_NOTEBOOK_STORE", str(path))
+    damage.write_files(path, damage.DAMAGES["log header zeroed"](killed))
+    damage.use(path, [])
+    (kept,) = damage.set_aside(path)
+    said = []
+    for _ in range(2):
+        assert cli.main(["doctor", "--recover", str(kept)]) == 0
+        said.append(capsys.readouterr().out)
+    count = len(killed.events)
+    assert f": {count - damage.ENDED} whole, 0 up to" in said[0]
+    assert f": 0 whole, 0 up to where they can be read, {count} that were there" in said[1]
+    assert {i: e for i, e in damage.all_events(path).items() if i in killed.events} == killed.events
 
 
 def test_set_aside_store_can_be_looked_at(path: Path, killed: Whole) -> None:

@@ -26,6 +26,8 @@ def ann(call: rt.Call) -> str:
 
 def bob(call: rt.Call) -> str:
     """Is for waiting, unless the question says that they agree."""
+    if "slowly" in _question(call):
+        time.sleep(0.5)  # long enough for an interrupt to be heard
     return _said(call, "bob", "Ship" if "agree" in _question(call) else "Wait")
 
 
