@@ -70,7 +70,7 @@ def run_on(disk: str, folder: Path, home: Path, *words: str) -> list[dict[str, A
         env=scrubbed_environment(home) | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -322,6 +322,7 @@ def test_flipped_bytes_lead_to_clear_lines(path: Path, killed: Whole) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_any_flipped_bytes_lead_to_clear_lines(path: Path, killed: Whole) -> None:
     for seed in range(1_000):
         _survives(path, _flipped(killed, seed), killed)

@@ -54,6 +54,7 @@ def test_full_disk_interrupts_and_nothing_is_lost(disk: str, tmp_path: Path) -> 
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("disk", full_disks())
 def test_disk_may_get_full_at_any_place(disk: str, tmp_path: Path) -> None:
     for row in _play(disk, tmp_path, *map(str, range(0, 240, 4))):

@@ -103,6 +103,7 @@ def test_ten_thousand_events_a_second_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_a_minute_of_ten_thousand_events_a_second(tmp_path: Path) -> None:
     _flooded(tmp_path / "debates.db", 60)
 

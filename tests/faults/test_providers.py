@@ -138,6 +138,7 @@ def test_reply_of_two_mb_is_kept_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_largest_allowed_reply_is_kept_whole(tmp_path: Path) -> None:
     _check_long(MAX_ANSWER - 1_000, tmp_path)
 

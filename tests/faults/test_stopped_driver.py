@@ -69,6 +69,7 @@ def test_stopped_driver_loses_its_debate_to_one(
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_stopped_driver_loses_its_debate_in_its_time(others: Others) -> None:
     _taken_over(others.run("slow"), STALE_S + 10)
 

@@ -21,7 +21,6 @@ def test_discussion_is_summed_up_by_its_observer(model: Relay) -> None:
         assert result.summary.text in str(result)
     else:
         assert "The summary failed: " in str(result)
-    # The second speaker was shown what the first one said.
-    first = next(one for one in model.passed if one.ends == "stop")
-    later = [one.prompt for one in model.passed[model.passed.index(first) + 1 :]]
-    assert any(first.text.split()[0] in prompt for prompt in later)
+    first, second = model.passed[:2]
+    if first.ends == "stop":  # else it failed, and nobody is shown half of a turn
+        assert first.text.strip()[:30] in second.prompt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.local_model.debates import MODEL, OPTIONS, QUESTION, TOKENS
+from tests.local_model.debates import MODEL, OPTIONS, QUESTION
 from tests.local_model.relay import Relay
 from tests.notebook.runner import execute, make_notebook
 
@@ -23,12 +23,12 @@ def test_headless_cell_holds_a_review(model: Relay, tmp_path: Path) -> None:
     words = {
         "model": MODEL,
         "url": model.url,
-        "tokens": TOKENS,
+        "tokens": 60,
         "question": QUESTION,
         "options": "".join(f"- {option}\n" for option in OPTIONS),
     }
     cells = [cell.format(**words) for cell in CELLS]
-    done = execute(make_notebook(cells), tmp_path, timeout_s=300)
+    done = execute(make_notebook(cells), tmp_path, timeout_s=1500)
 
     status, verdict, replies, calls = eval(done.printed(3))  # noqa: S307 (a list of literals)
     assert (status, replies) == ("done", 6)
