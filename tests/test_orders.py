@@ -53,7 +53,7 @@ def test_every_verb_names_its_source() -> None:
 
 WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "unknown": ("ansver", {}, "'ansver' is nothing.*did you mean 'answer'"),
-    "control characters": ("\x1b[2J", {}, r"'\[2J' is nothing"),
+    "control characters": ("\x1b[2J", {}, r"'' is nothing"),
     "list": ("answer", {"answers": ["x"]}, "answers are texts by question id"),
     "number": ("answer", {"answers": {"q1": 5}}, "answers are texts by question id"),
     "message": ("answer", {"message": {"a": 1}}, "the message is a text"),

@@ -217,5 +217,5 @@ def test_message_of_failure_is_one_line() -> None:
     )
     message = play(Ride(definition).run()).turns[0]["a"].message
     assert message is not None
-    assert message.startswith("bad [2J news")
+    assert message.startswith("bad news xxx")
     assert len(message) == 2_000

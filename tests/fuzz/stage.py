@@ -64,8 +64,6 @@ class Cast:
     task: asyncio.Task[Any]
     began: float
     due: int = 0
-    at: int = 0
-    how: Any = None
 
 
 class Stage:
@@ -203,7 +201,6 @@ class Stage:
             return False
         self.cast = None
         self.dead.append(cast)
-        cast.at, cast.how = self.happened, [self.store.lease(self.id) and self.store.lease(self.id).claim, cast.run._log.hold]
         # What the log has told of may be asked yet: those calls were in flight.
         cast.due = sum(c.outcome == "running" for c in cast.run.fold.calls.values())
         hold = cast.run._log.hold  # type: ignore[attr-defined]  # the file store's log
@@ -222,7 +219,7 @@ class Stage:
             cast.run.listeners.clear()
             with suppress(StoreError, asyncio.CancelledError):
                 cast.loop.run_until_complete(cast.task)
-            assert self._calls() <= calls + cast.due, ("called", self._calls()-calls, cast.due, cast.at, cast.how, str(cast.run._log.fault), [(e.seq,e.kind) for e in before], [(e.seq, e.kind) for e in self.events[len(before):]])
+            assert self._calls() <= calls + cast.due, "a replaced run called somebody"
             _close(cast.loop)
         runs._running.clear()
         runs._running.update(others)

@@ -9,6 +9,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -31,6 +32,8 @@ class Worker:
     """The test's end: starts the process, tells it what to do and hears what came of it."""
 
     def __init__(self, path: Path) -> None:
+        # A test that embeds IPython leaves a main module without one: no child could start then.
+        vars(sys.modules["__main__"]).setdefault("__spec__", None)
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__])
         self._pipe, theirs = context.Pipe()

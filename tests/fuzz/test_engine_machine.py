@@ -158,7 +158,8 @@ class EngineMachine(RuleBasedStateMachine):
         self, verb: str, body: dict[str, Any], source: str, here: bool, do: Callable[[], Any]
     ) -> None:
         stage = self.on
-        if not here and not stage.stored:
+        stage.tick(1)  # a run that hasn't begun is waited for, which would block its own loop here
+        if stage.cast is None or (not here and not stage.stored):
             return
         if not here:
             self._ask(verb, body, source)

@@ -56,7 +56,7 @@ def test_answer_is_one_harmless_line(family: str) -> None:
     def check(text: str) -> None:
         status, answer = _said("check", "--input", json.dumps(_asking(whole(text))))
         assert status == 0, answer
-        assert answer["seats"][0]["name"] == Seat(name_of(text)).name
+        assert answer["seats"][0]["name"] == Seat(name_of(whole(text))).name
         raw = json.dumps(_asking(text))
         for words in (["status", "--id", text], [text], ["check", "--input", text + raw]):
             status, answer = _said(*words)

@@ -246,7 +246,7 @@ def test_hostile_text_comes_back_whole(store: SqliteStore) -> None:
     write(store, created("d", spec_json("\ud83d\0 Ship?")), *events)
     found = [found.body["text"] for found in store.events("d")[1:]]
     assert found == [*texts[:-1], "a?b"]
-    assert store.row("d").title == "(Roundtable) - ?\0 Ship?"
+    assert store.row("d").title == "(Roundtable) - \ufffd\0 Ship?"
 
 
 def test_unknown_kinds_are_kept(store: SqliteStore) -> None:
