@@ -211,6 +211,13 @@ class Stage:
 
     def wake(self) -> None:
         """Wake the dead: whoever was thought dead and has been replaced finds that out."""
+        if not self.dead:
+            return
+        # Nobody goes on with an ended debate, so one who died before setting it going again would
+        # hold it still.
+        log = self.store.log(self.id)
+        log.take_over()
+        log.release()
         before = self.events
         others = dict(runs._running)
         while self.dead:
