@@ -212,7 +212,7 @@ def test_record_of_other_prompts_replays_and_says_so(tmp_path: Path) -> None:
     result = recorded(base(voices), path, "none")
     assert voices.calls == []
     assert result.warnings == [
-        "recorded with version 0 of the prompts; this version words them anew (1)"
+        "recorded with version 0 of the prompts; this version words them anew (2)"
     ]
 
 
