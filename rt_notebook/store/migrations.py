@@ -6,7 +6,9 @@ list's end, and every entry leaves all rows readable.
 
 from __future__ import annotations
 
+import functools
 import sqlite3
+from contextlib import closing
 from typing import Final
 
 from rt_notebook.errors import StoreError
@@ -115,6 +117,36 @@ def migrate(connection: sqlite3.Connection, place: str) -> None:
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+def missing_columns(connection: sqlite3.Connection) -> list[str]:
+    """Return what the tables of a store of ours should have, by its own version, and don't.
+
+    Nothing is said of another program's database, nor of a newer version's.
+    """
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    if application != APPLICATION_ID or version > VERSION:
+        return []
+    found = _columns(connection)
+    return sorted(_made_by(MIGRATIONS[:version]) - found) + ([] if version else sorted(found))
+
+
+@functools.lru_cache(maxsize=4)
+def _made_by(migrations: tuple[tuple[str, ...], ...]) -> set[str]:
+    with closing(sqlite3.connect(":memory:")) as empty:
+        for statements in migrations:
+            for statement in statements:
+                empty.execute(statement)
+        return _columns(empty)
+
+
+def _columns(connection: sqlite3.Connection) -> set[str]:
+    query = (
+        "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c "
+        "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'"
+    )
+    return {f"{table}.{column}" for table, column in connection.execute(query)}
 
 
 def checked_version(connection: sqlite3.Connection, place: str) -> int:

@@ -85,17 +85,11 @@ class SqliteStore:
 
     @property
     def usable(self) -> bool:
-        """False where it has to be opened anew.
-
-        It was closed or taken away, or it is damaged and no debate of this process is under way.
-        """
-        if not self.database.usable:
-            return False
-        if not self.database.damaged:
-            return True
+        """False where it has to be opened anew: gone, or damaged and no debate is under way."""
+        if not (self.database.usable and self.database.damaged):
+            return self.database.usable
         with self._lock:
-            logs = list(self._logs)
-        return any(log.hold is not None and not log.gone for log in logs)
+            return any(log.hold is not None and not log.gone for log in list(self._logs))
 
     def log(self, debate: str, durability: Durability = "process") -> SqliteLog:
         """Return the log of a debate, new or not; nothing is read or written yet."""
@@ -356,10 +350,16 @@ def _row_of(row: tuple[Any, ...], rule: leases.StaleRule) -> DebateRow:
     (id_, kind, title, status, reason, pick, seats, created, updated, revision, brief) = row[:11]
     if status in LIVE and (row[12] is None or leases.lease_of(row[12:], rule).stale):
         status = reason = INTERRUPTED
-    names = tuple(json.loads(seats))
     return DebateRow(
-        id_, kind, title, status, reason, pick, names, created, updated, revision, brief
+        id_, kind, title, status, reason, pick, _names(seats), created, updated, revision, brief
     )
+
+
+def _names(seats: str) -> tuple[str, ...]:
+    try:
+        return tuple(map(str, json.loads(seats)))
+    except (ValueError, TypeError):
+        return ()  # one damaged row doesn't take the list away
 
 
 _OPEN: Final[dict[Path, SqliteStore]] = {}

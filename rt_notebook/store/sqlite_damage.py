@@ -21,11 +21,11 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rt_notebook.errors import StoreError
+from rt_notebook.errors import StoreError, one_line
 from rt_notebook.store.aside import LOG, is_set_aside, set_aside_name
-from rt_notebook.store.migrations import APPLICATION_ID
+from rt_notebook.store.migrations import APPLICATION_ID, missing_columns
 from rt_notebook.store.paths import own_place
-from rt_notebook.store.sqlite_faults import code_of
+from rt_notebook.store.sqlite_faults import ERRORS, code_of
 from rt_notebook.store.sqlite_wal import Index, is_cut, read_index, unread_commits
 
 if sys.platform != "win32":
@@ -36,6 +36,7 @@ _INDEX: Final = "-shm"
 _BESIDE: Final = ("-journal", LOG, _INDEX, "")
 _MARK: Final = ".damaged"
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_NO_TEXT: Final = "Could not decode to UTF-8"
 _BUSY_S: Final = 10.0
 # SQLite's lock bytes (sqlite.org/fileformat2.html#lockbyte): who has the file open holds some.
 _LOCK_AT: Final = 0x40000000
@@ -213,11 +214,15 @@ def _read_through(path: Path, *, thorough: bool, holding: bool = False) -> Damag
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if holding and not tables:
                 return Damage("nothing in it can be read")
+            if missing := missing_columns(connection):
+                return Damage(one_line(f"its tables aren't a store's: {', '.join(missing)}", 200))
             said = "ok"
             if thorough:
                 said = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
-    except sqlite3.Error as error:
-        return Damage(str(error)) if code_of(error) in _DAMAGE else None
+    except ERRORS as error:
+        # A name in the schema that is no text has no code of SQLite's own.
+        damaged = code_of(error) in _DAMAGE or _NO_TEXT in str(error)
+        return Damage(one_line(str(error), 200)) if damaged else None
     return None if said == "ok" else Damage(" ".join(said.split())[:200])
 
 

@@ -33,7 +33,7 @@ from rt_notebook.store.sqlite_damage import (
     mark_damaged,
     set_aside,
 )
-from rt_notebook.store.sqlite_faults import code_of, explain, explain_os
+from rt_notebook.store.sqlite_faults import ERRORS, SqliteError, code_of, explain, explain_os
 
 BUSY_S: Final = 10.0
 """Seconds that a write waits for another process's write."""
@@ -134,7 +134,7 @@ class Database:
             connection.execute("COMMIT")
         except sqlite3.IntegrityError:
             raise
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise self._explain(error) from error
         finally:
             # Some faults (a full disk) make SQLite roll back by itself.
@@ -151,7 +151,7 @@ class Database:
         """
         try:
             yield
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise self._explain(error) from error
 
     def close(self) -> None:
@@ -234,7 +234,7 @@ class Database:
         others = [each for each in _DATABASES if each is not self and each._gone is None]
         return any(each._identity == self._identity for each in others)
 
-    def _explain(self, error: sqlite3.Error) -> StoreError:
+    def _explain(self, error: SqliteError) -> StoreError:
         found = explain(error, self.place, opened=self._prepared)
         if found.facts["fault"] == _DAMAGED and self._prepared:
             self.damaged = True

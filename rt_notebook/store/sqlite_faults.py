@@ -59,13 +59,22 @@ _FAULTS: Final[dict[int, tuple[str, str]]] = {
 }
 
 
-def code_of(error: sqlite3.Error) -> int:
+SqliteError = sqlite3.Error | UnicodeDecodeError
+"""What SQLite's module raises: words of its own that quote a damaged file can't be decoded."""
+
+ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
+"""The same, to be caught."""
+
+
+def code_of(error: SqliteError) -> int:
     """Return SQLite's primary result code, 0 where the error came from the Python module."""
+    if isinstance(error, UnicodeDecodeError):
+        return sqlite3.SQLITE_CORRUPT
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF
 
 
-def explain(error: sqlite3.Error, place: str, *, opened: bool = True) -> StoreError:
+def explain(error: SqliteError, place: str, *, opened: bool = True) -> StoreError:
     """Return what a person is told instead of `error`.
 
     Args:

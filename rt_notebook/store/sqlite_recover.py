@@ -23,6 +23,7 @@ from rt_notebook.errors import NotResumableError, RoundtableError, StoreError, U
 from rt_notebook.store.aside import LOG
 from rt_notebook.store.paths import check_id, new_debate_id
 from rt_notebook.store.sqlite import SqliteStore
+from rt_notebook.store.sqlite_faults import ERRORS
 from rt_notebook.store.sqlite_pages import loose_rows
 from rt_notebook.store.sqlite_wal import PAGE, pages_of
 
@@ -103,7 +104,7 @@ def _is_readable(path: Path) -> bool:
         with closing(_opened(path)) as connection:
             connection.execute("SELECT number FROM debates LIMIT 1").fetchone()
             connection.execute("SELECT rowid FROM events LIMIT 1").fetchone()
-    except sqlite3.Error:
+    except ERRORS:
         return False
     return True
 
@@ -193,7 +194,7 @@ def _fetched(connection: sqlite3.Connection, query: str, *values: int) -> tuple[
     try:
         for row in connection.execute(query, values):
             found.append(row)
-    except sqlite3.Error:
+    except ERRORS:
         return found, False
     return found, True
 

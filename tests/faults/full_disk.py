@@ -19,6 +19,7 @@ import rt_notebook as rt
 from rt_notebook import session
 from rt_notebook.engine.runner import runner
 from rt_notebook.running import DebateRun
+from rt_notebook.store import sqlite
 
 ROUNDS = 5
 _VERDICT = "RECOMMENDATION: Wait\nYes.\nDISSENT: none\nKILL_CRITERIA: none\nOPEN_QUESTIONS: none"
@@ -126,6 +127,7 @@ def main(kind: str, folder: Path, *spares: str) -> None:
     disk = Disk(kind, folder)
     for number, spare in enumerate(spares):
         print(json.dumps(scene(disk, folder / f"{number}.db", int(spare) * 1024)), flush=True)
+        sqlite._OPEN.pop(folder / f"{number}.db").close()  # what is open takes room
         for path in folder.glob(f"{number}.db*"):
             path.unlink()
 

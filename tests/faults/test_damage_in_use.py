@@ -328,3 +328,34 @@ def test_any_flipped_bytes_lead_to_clear_lines(path: Path, killed: Whole) -> Non
         _survives(path, _flipped(killed, seed), killed)
     for _, files in damage.damages(killed, every_page=True):
         _survives(path, files, killed)
+
+
+# ---- what chance found, each at its least ------------------------------------------------------
+
+
+def _overwritten(whole: Whole, old: bytes, new: bytes) -> damage.Bytes:
+    content = whole.ended.files[""]
+    assert len(old) == len(new) and old in content
+    return {"": content.replace(old, new, 1)}
+
+
+def test_table_without_its_column_is_damage(path: Path, killed: Whole) -> None:
+    damage.write_files(path, _overwritten(killed, b"revision INTEGER", b"revisiom INTEGER"))
+    with pytest.raises(rt.StoreError, match=r"its tables aren't a store's: debates\.revision"):
+        open_store(path)
+    assert len(damage.set_aside(path)) == 1
+
+
+def test_table_whose_name_is_no_text_is_damage(path: Path, killed: Whole) -> None:
+    damage.write_files(path, _overwritten(killed, b"revision INTEGER", b"rev\xffsion INTEGER"))
+    with pytest.raises(rt.StoreError, match="was damaged"):
+        open_store(path)
+    assert len(damage.set_aside(path)) == 1
+
+
+def test_one_row_of_seats_that_is_no_list_leaves_the_others(path: Path, killed: Whole) -> None:
+    seats = b'["pm", "dev"]' if b'["pm", "dev"]' in killed.ended.files[""] else b'["pm","dev"]'
+    damage.write_files(path, _overwritten(killed, seats, b"x" * len(seats)))
+    rows = session.rows(None, None, path)
+    assert len(rows) == len(killed.events)
+    assert sorted({row.seats for row in rows}) == [(), ("pm", "dev")]
