@@ -25,6 +25,7 @@ import pandas as pd
 
 from rt_notebook.analysis import debate_measures, listings, tables
 from rt_notebook.analysis.catalogue import TABLES, Table
+from rt_notebook.analysis.collecting import rarer_collections
 from rt_notebook.analysis.tables import Columns, Row, storable
 from rt_notebook.domain.state import State
 from rt_notebook.store.log import DebateRow
@@ -254,13 +255,14 @@ def _rows(table: Callable[[State], Iterable[Row]], states: Iterable[State]) -> I
 
 
 def _frame(columns: Columns, rows: Iterable[Row]) -> pd.DataFrame:
-    values: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * len(columns)
-    return pd.DataFrame(
-        {
-            name: _MAKERS[kind](column)
-            for (name, kind), column in zip(columns.items(), values, strict=True)
-        }
-    )
+    with rarer_collections():
+        values: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * len(columns)
+        return pd.DataFrame(
+            {
+                name: _MAKERS[kind](column)
+                for (name, kind), column in zip(columns.items(), values, strict=True)
+            }
+        )
 
 
 def _texts(values: Sequence[str | None]) -> Any:

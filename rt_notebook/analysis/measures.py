@@ -79,13 +79,13 @@ def krippendorff_alpha(ratings: Iterable[Sequence[Hashable | None]]) -> float:
     totals: Counter[Hashable] = Counter()
     disagreeing = 0.0
     for unit in zip(*rows, strict=True):
-        values = Counter(value for value in unit if not _is_missing(value))
-        given = sum(values.values())
+        values = [value for value in unit if not _is_missing(value)]
+        given = len(values)
         if given >= 2:
             totals.update(values)
-            disagreeing += (given**2 - sum(n**2 for n in values.values())) / (given - 1)
+            disagreeing += (given**2 - _sum_of_squares(values)) / (given - 1)
     everything = sum(totals.values())
-    by_chance = everything**2 - sum(n**2 for n in totals.values())
+    by_chance = everything**2 - sum([n**2 for n in totals.values()])
     return 1 - (everything - 1) * disagreeing / by_chance if by_chance else NAN
 
 
@@ -291,6 +291,16 @@ def _majority(keys: Iterable[Hashable]) -> Hashable | None:
     return ranked[0][0]
 
 
+def _sum_of_squares(values: list[Hashable]) -> int:
+    """Return the sum of the squares of how often each value is there."""
+    first = values[0]
+    if values.count(first) == len(values):  # as in most units
+        return len(values) ** 2
+    return sum([n**2 for n in Counter(values).values()])
+
+
 def _is_missing(value: object) -> bool:
+    if isinstance(value, str | int):  # nearly all are
+        return False
     # NaN is the one value that differs from itself; pandas' NA refuses to say.
     return value is None or type(value).__name__ == "NAType" or bool(value != value)

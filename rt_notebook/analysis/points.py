@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
@@ -66,24 +66,13 @@ def group_points(texts: Iterable[str]) -> list[int]:
     """
     found: list[int] = []
     seen: dict[frozenset[str] | str, int] = {}
-    leaders: list[frozenset[str]] = []
-    index: dict[str, list[int]] = {}
+    groups = _Groups()
     for text in texts:
         features = _features(text)
         key = features or text.strip()
         group = seen.get(key)
         if group is None:
-            group = _likest(features, leaders, index)
-            if group is None:
-                leaders.append(features)
-                group = len(leaders)
-                for feature in features:
-                    postings = index.get(feature)
-                    if postings is None:
-                        index[feature] = [group]
-                    elif len(postings) < _POSTINGS:
-                        postings.append(group)
-            seen[key] = group
+            group = seen[key] = groups.likest(features) or groups.open(features)
         found.append(group)
     return found
 
@@ -117,24 +106,83 @@ def _features(text: str) -> frozenset[str]:
     return frozenset(found[:_FEATURES])
 
 
-def _likest(
-    features: frozenset[str], leaders: list[frozenset[str]], index: dict[str, list[int]]
-) -> int | None:
-    postings = [index[feature] for feature in features if feature in index]
-    shared = Counter(chain.from_iterable(postings))
-    likely: Iterable[int] = shared
-    if len(leaders) < _POSTINGS or max(map(len, postings), default=0) < _POSTINGS:
-        # No list is full, so the counts are exact, and half of the features is the least.
+class _Groups:
+    """The first texts of the groups so far, by their features, and the likest of them.
+
+    As long as they are few, each is a number with a bit for every feature, and all are looked at:
+    several times as fast as the index, with the same outcome.
+    """
+
+    def __init__(self) -> None:
+        self._leaders: list[frozenset[str]] = []
+        self._bits: dict[str, int] = {}
+        self._masks: list[int] = []
+        self._index: dict[str, list[int]] = {}
+
+    def open(self, features: frozenset[str]) -> int:
+        """Open a group with its first text; return its number."""
+        self._leaders.append(features)
+        group = len(self._leaders)
+        if group <= _POSTINGS:
+            mask = 0
+            for feature in features:
+                bit = self._bits.get(feature)
+                if bit is None:
+                    bit = self._bits[feature] = 1 << len(self._bits)
+                mask |= bit
+            self._masks.append(mask)
+        elif group == _POSTINGS + 1:
+            for number, leader in enumerate(self._leaders, 1):
+                self._enter(leader, number)
+        else:
+            self._enter(features, group)
+        return group
+
+    def likest(self, features: frozenset[str]) -> int | None:
+        """Return the group that a text joins; None: it opens one."""
+        few = len(self._leaders) <= _POSTINGS
+        best, found = 0.0, None
+        for group in self._of_few(features) if few else self._of_many(features):
+            other = self._leaders[group - 1]
+            common = len(features & other)
+            likeness = common / (len(features) + len(other) - common)
+            if likeness > best or (likeness == best and found is not None and group < found):
+                best, found = likeness, group
+        return found if best >= THRESHOLD else None
+
+    def _enter(self, features: frozenset[str], group: int) -> None:
+        for feature in features:
+            postings = self._index.get(feature)
+            if postings is None:
+                self._index[feature] = [group]
+            elif len(postings) < _POSTINGS:
+                postings.append(group)
+
+    def _of_few(self, features: frozenset[str]) -> Sequence[int]:
+        mask = 0
+        for feature in features:
+            mask |= self._bits.get(feature, 0)
+        shared = [(mask & other).bit_count() for other in self._masks]
+        # Half of the features is the least.
         least = len(features) * THRESHOLD
-        likely = [group for group, count in shared.items() if count >= least]
-    if len(shared) > _COMPARED:
-        # Ties go to the older group, so that the sets' order of iteration can't matter.
-        likely = sorted(likely, key=lambda group: (-shared[group], group))[:_COMPARED]
-    best, found = 0.0, None
-    for group in likely:
-        other = leaders[group - 1]
-        common = len(features & other)
-        likeness = common / (len(features) + len(other) - common)
-        if likeness > best or (likeness == best and found is not None and group < found):
-            best, found = likeness, group
-    return found if best >= THRESHOLD else None
+        if not mask or max(shared) < least:
+            return ()
+        likely = [group for group, count in enumerate(shared, 1) if count >= least]
+        return _most(likely, lambda group: shared[group - 1])
+
+    def _of_many(self, features: frozenset[str]) -> Sequence[int]:
+        postings = [self._index[feature] for feature in features if feature in self._index]
+        shared = Counter(chain.from_iterable(postings))
+        likely = list(shared)
+        if max(map(len, postings), default=0) < _POSTINGS:
+            # No list is full, so the counts are exact.
+            least = len(features) * THRESHOLD
+            likely = [group for group, count in shared.items() if count >= least]
+        return _most(likely, shared.__getitem__)
+
+
+def _most(groups: list[int], shared: Callable[[int], int]) -> list[int]:
+    """Return the groups to compare with: those that share most, the older ones in a tie."""
+    if len(groups) <= _COMPARED:
+        return groups
+    return sorted(groups, key=lambda group: (-shared(group), group))[:_COMPARED]
