@@ -78,7 +78,7 @@ _TALK = """talk = await rt.Discussion(
     observer=rt.Seat("sums", model=sums_up), rounds=1, loop_threshold=0).run()"""
 _MORE = """
 display(rt.diff(out, talk), out.replies, talk.tool_calls, rt.debates())
-talk.summary.text and rt.export(out.id, "adr") and rt.export(talk.id, "adr")
+talk.summary.text and rt.export(out.id, FOLDER) and rt.export(talk.id, FOLDER)
 print("FACTS", json.dumps({"talk": talk.status, "out": out.status}))
 """
 _ERROR = "raise rt.UsageError(' '.join(TEXTS[::3]))"
@@ -207,11 +207,12 @@ def _assert_nothing_became_markup(
 
 @pytest.mark.parametrize("app", ["lab"])
 def test_nothing_hostile_runs_in_a_notebook(
-    tab: NotebookPage, server: Server, canary: Canary
+    tab: NotebookPage, server: Server, canary: Canary, tmp_path: Path
 ) -> None:
     texts = _texts(canary)
+    setup = f"{_SETUP}FOLDER = {str(tmp_path / 'adr')!r}\n"
     (server.notebooks / "corpus.json").write_text(json.dumps(texts), encoding="utf-8")
-    run(tab, server, _REVIEW, FACTS, _TALK, _MORE, _ERROR, setup=_SETUP)
+    run(tab, server, _REVIEW, FACTS, _TALK, _MORE, _ERROR, setup=setup)
     tab.wait(".rt-form")
     _assert_nothing_became_markup(tab, ".rt-live")
     _assert_nothing_became_markup(tab, ".rt-form")
@@ -231,13 +232,15 @@ def test_nothing_hostile_runs_in_a_notebook(
     lines = tab.page.evaluate(_KINDS, ".jp-RenderedText")
     assert set(lines["tags"]) <= {"pre", "span", "a"}
     assert not [link for link in lines["links"] if "script:" in link.lower()]
-    (error,) = tab.page.evaluate(_COMPLAINTS)
-    assert error["ename"] == "UsageError"
+    complaints = [each for each in tab.page.evaluate(_COMPLAINTS) if not _is_a_subshell_s(each)]
+    assert [each.get("ename", each.get("text")) for each in complaints] == ["UsageError"]
+    (error,) = complaints
     assert_harmless_text("\n".join([error["evalue"], *error["traceback"]]))
     shown = " ".join(tab.outputs())
     assert [text for text in texts[:9] if text.split("\n")[0] not in shown] == []
     tab.save()
     server.shut_down_kernels()
+    _open_files(tab.page, tmp_path / "adr")
     saved = (server.notebooks / "review.ipynb").read_text(encoding="utf-8")
     foreign = saved.replace("question_wait_s=60", "question_wait_s=61")  # so it isn't trusted
     (server.notebooks / "foreign.ipynb").write_text(foreign, encoding="utf-8")
@@ -245,7 +248,15 @@ def test_nothing_hostile_runs_in_a_notebook(
         tab.open(name)
         tab.wait("details")
         _assert_nothing_became_markup(tab, _OURS)
-    _open_files(tab.page, server.notebooks / "adr")
+
+
+def _is_a_subshell_s(complaint: dict[str, Any]) -> bool:
+    """Whether ipykernel 7 says that a subshell ended with a message unread.
+
+    JupyterLab asks for that when the last comm it serves is closed.
+    """
+    text = complaint.get("text", "")
+    return text.startswith("Task was destroyed but it is pending!") and "run_in_context" in text
 
 
 def _open_files(page: Page, folder: Path) -> None:
