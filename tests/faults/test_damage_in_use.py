@@ -335,7 +335,8 @@ def test_any_flipped_bytes_lead_to_clear_lines(path: Path, killed: Whole) -> Non
 
 def _overwritten(whole: Whole, old: bytes, new: bytes) -> damage.Bytes:
     content = whole.ended.files[""]
-    assert len(old) == len(new) and old in content
+    assert len(old) == len(new)
+    assert old in content
     return {"": content.replace(old, new, 1)}
 
 
