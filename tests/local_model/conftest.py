@@ -9,6 +9,7 @@ import pytest
 
 from tests.local_model.relay import Relay
 from tests.local_model.server import ModelServer, why_not
+from tests.providers.cli.fakes import BYSTANDERS
 
 _HERE = Path(__file__).parent
 _TIMEOUT_S = 1800
@@ -29,7 +30,9 @@ def model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServ
     if reason := why_not():
         pytest.skip(reason)
     with ModelServer(tmp_path_factory.mktemp("model-server")) as server:
+        BYSTANDERS.add(server.pid)
         yield server
+        BYSTANDERS.discard(server.pid)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import rt_notebook as rt
 from rt_notebook.analysis.result import Result
 from rt_notebook.domain.state import fold
 from tests.local_model.relay import Passed
-from tests.local_model.server import NAME, PROGRAM
+from tests.local_model.server import NAME
 from tests.providers.cli.fakes import children
 
 MODEL = f"openai-compatible:{NAME}"
@@ -86,7 +86,7 @@ def assert_whole(result: Result) -> None:
         elif not state.discusses and turn.reply is not None and not turn.reply.valid:
             assert turn.reply.errors
             assert "not readable" in report
-    assert [child for child in children() if PROGRAM not in child.cmdline()] == []
+    assert children() == []
 
 
 def assert_counted(result: Result, passed: list[Passed]) -> None:

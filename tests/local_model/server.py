@@ -65,6 +65,11 @@ class ModelServer:
         """Whether the process runs."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def pid(self) -> int:
+        """The process's id, 0 where it wasn't started."""
+        return 0 if self._process is None else self._process.pid
+
     def __enter__(self) -> Self:
         """Starts it and waits until it answers."""
         with self._said.open("wb") as said:

@@ -114,9 +114,14 @@ def alive(folder: Path) -> list[psutil.Process]:
     return found
 
 
+BYSTANDERS: set[int] = set()
+"""Processes that a fixture keeps for many tests, by their ids."""
+
+
 def children() -> list[psutil.Process]:
-    """Returns this process's children, zombies included, without the watchdog."""
-    return [child for child in psutil.Process().children() if child.pid != WATCHDOG.pid]
+    """Returns this process's children, zombies included, without watchdog and bystanders."""
+    others = {WATCHDOG.pid, *BYSTANDERS}
+    return [child for child in psutil.Process().children() if child.pid not in others]
 
 
 async def eventually_gone(folder: Path, *, besides: int = 0) -> None:
