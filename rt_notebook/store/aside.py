@@ -5,6 +5,7 @@ Opens no file.
 
 from __future__ import annotations
 
+import glob
 import re
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,8 +13,13 @@ from typing import Final, NamedTuple
 LOG: Final = "-wal"
 """How the name of a database's log ends."""
 
-_ENDS: Final = ("", LOG, "-shm", "-journal")
-_NAME: Final = re.compile(r"\.damaged-\d{8}-\d{6}(?:-\d+)?")
+INDEX: Final = "-shm"
+"""The same of the log's index."""
+
+BESIDE: Final = ("-journal", LOG, INDEX, "")
+"""How the names of the files end that a database may consist of; its own comes last."""
+
+_NAME: Final = re.compile(r"\.damaged-\d{8}-\d{6}(?:-\d+)?\Z")
 
 
 class SetAside(NamedTuple):
@@ -38,15 +44,14 @@ def set_aside_name(name: str, stamp: str, number: int = 1) -> str:
 
 def is_set_aside(path: Path) -> bool:
     """Return whether a path is that of a store that was set aside: it is only read."""
-    found = _NAME.search(path.name)
-    return found is not None and found.end() == len(path.name)
+    return _NAME.search(path.name) is not None
 
 
 def stores_set_aside(path: Path) -> list[SetAside]:
     """Return what was set aside beside a store, oldest first."""
     found: dict[Path, list[Path]] = {}
-    for file in sorted(path.parent.glob(f"{path.name}.damaged-*")):
-        end = next((end for end in _ENDS[1:] if file.name.endswith(end)), "")
+    for file in sorted(path.parent.glob(f"{glob.escape(path.name)}.damaged-*")):
+        end = next(end for end in BESIDE if file.name.endswith(end))
         base = file.with_name(file.name.removesuffix(end))
         if is_set_aside(base):
             found.setdefault(base, []).append(file)

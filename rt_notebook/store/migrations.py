@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Final
 
 from rt_notebook.errors import StoreError
@@ -119,17 +120,19 @@ def migrate(connection: sqlite3.Connection, place: str) -> None:
             connection.execute("ROLLBACK")
 
 
-def missing_columns(connection: sqlite3.Connection) -> list[str]:
-    """Return what the tables of a store of ours should have, by its own version, and don't.
+def odd_columns(connection: sqlite3.Connection) -> list[str]:
+    """Return in what the tables of a store of ours differ from those of its own version.
 
-    Nothing is said of another program's database, nor of a newer version's.
+    Columns that no version knows don't count. Nothing is said of another program's database, nor
+    of a newer version's.
     """
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
-    if application != APPLICATION_ID or version > VERSION:
-        return []
-    found = _columns(connection)
-    return sorted(_made_by(MIGRATIONS[:version]) - found) + ([] if version else sorted(found))
+    with _one_look(connection):
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+        if application != APPLICATION_ID or version > VERSION:
+            return []
+        known = _columns(connection) & _made_by(MIGRATIONS)
+    return sorted(_made_by(MIGRATIONS[: max(version, 0)]) ^ known)
 
 
 @functools.lru_cache(maxsize=4)
@@ -155,12 +158,19 @@ def checked_version(connection: sqlite3.Connection, place: str) -> int:
     Raises:
         StoreError: the database is of a newer version, or another program's.
     """
+    with _one_look(connection):
+        return _checked(connection, place)
+
+
+@contextmanager
+def _one_look(connection: sqlite3.Connection) -> Iterator[None]:
     # One transaction, so that what is read fits together while another process migrates.
     connection.execute("BEGIN")
     try:
-        return _checked(connection, place)
+        yield
     finally:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
 
 
 def _checked(connection: sqlite3.Connection, place: str) -> int:

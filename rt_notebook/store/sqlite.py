@@ -86,8 +86,10 @@ class SqliteStore:
     @property
     def usable(self) -> bool:
         """False where it has to be opened anew: gone, or damaged and no debate is under way."""
-        if not (self.database.usable and self.database.damaged):
-            return self.database.usable
+        if not self.database.usable:
+            return False
+        if not self.database.damaged:
+            return True
         with self._lock:
             return any(log.hold is not None and not log.gone for log in list(self._logs))
 
@@ -153,7 +155,7 @@ class SqliteStore:
         return [row for _, row in rows if row.status in RESUMABLE]
 
     def delete(self, debate: str) -> None:
-        """Delete a debate and its events for good."""
+        """Delete a debate and its events for good, once the log is carried over."""
         with self.database.transaction() as connection:
             number = self.number_of(connection, debate)
             self.refuse_live(connection, debate, "deleted")

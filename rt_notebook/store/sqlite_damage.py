@@ -3,10 +3,13 @@
 SQLite by itself takes a database that was cut to nothing for a new one (and removes its log),
 writes over the end of a log behind a place that it can't read, and goes on writing into a file of
 which it has met a bad page. So this module looks first, by reading alone, and gives the files
-another name where they are damaged. It never deletes or changes one.
+another name where they are damaged. It deletes none. It changes a database only to begin a damaged
+log anew, after a copy was set aside.
 
-Only a file that no other connection of any process has open is looked at and moved: SQLite's own
-lock says so. Must not know what the tables hold.
+Only a file that no other connection of any process has open is looked at and moved. SQLite's own
+lock says so: with a write-ahead log, a connection holds it as long as it is open. With a rollback
+journal it holds it only while it reads or writes, so that a file may be moved which another process
+has open; before its next write, that one finds it gone. Must not know what the tables hold.
 """
 
 from __future__ import annotations
@@ -19,11 +22,11 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from rt_notebook.errors import StoreError, one_line
-from rt_notebook.store.aside import LOG, is_set_aside, set_aside_name
-from rt_notebook.store.migrations import APPLICATION_ID, missing_columns
+from rt_notebook.store.aside import BESIDE, INDEX, LOG, is_set_aside, set_aside_name
+from rt_notebook.store.migrations import APPLICATION_ID, odd_columns
 from rt_notebook.store.paths import own_place
 from rt_notebook.store.sqlite_faults import ERRORS, code_of
 from rt_notebook.store.sqlite_wal import Index, is_cut, read_index, unread_commits
@@ -31,9 +34,6 @@ from rt_notebook.store.sqlite_wal import Index, is_cut, read_index, unread_commi
 if sys.platform != "win32":
     import fcntl
 
-_INDEX: Final = "-shm"
-# What may lie beside a database; the database goes last, so that no new one finds another's log.
-_BESIDE: Final = ("-journal", LOG, _INDEX, "")
 _MARK: Final = ".damaged"
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _NO_TEXT: Final = "Could not decode to UTF-8"
@@ -52,7 +52,7 @@ class Damage(NamedTuple):
 
     what: str
     """In words, for a place between brackets."""
-    part: str = "database"
+    part: Literal["database", "log", "end"] = "database"
     """`database`, or where that is sound: `log`, of which a part can't be read, or `end`: of the
     log, which is gone."""
 
@@ -60,8 +60,8 @@ class Damage(NamedTuple):
 def find_damage(path: Path) -> Damage | None:
     """Return what is wrong with a database of ours that nobody has open; None: nothing was found.
 
-    Nothing is written. No connection of this process may be open on the file: looking at it would
-    end that connection's locks.
+    The database and its log aren't written to. No connection of this process may be open on the
+    file: looking at it would end that connection's locks.
 
     Args:
         path: an existing file.
@@ -72,14 +72,14 @@ def find_damage(path: Path) -> Damage | None:
         size, log = os.fstat(file).st_size, _size(_beside(path, LOG))
         if not (size or log) or not _is_ours(path, file):
             return None
-        left = read_index(_beside(path, _INDEX))
+        left = read_index(_beside(path, INDEX))
     if not size:
         return Damage("it is empty, but its log isn't")
     marked = _beside(path, _MARK).exists()
     found = _read_through(path, thorough=marked)
     if found is None and (log or left is not None):
         found = _log_damage(path, left)
-        if found is not None and _read_through(path, thorough=True, holding=True) is not None:
+        if found is not None and _read_through(path, thorough=True, expect_tables=True) is not None:
             return Damage(found.what)
     if found is None and marked:
         with suppress(OSError):
@@ -97,17 +97,25 @@ def mark_damaged(path: Path, why: str) -> None:
             file.write(f"{why}\n")
 
 
-def set_aside(path: Path, damage: Damage) -> str:
+def set_aside(path: Path, damage: Damage, looked_at: tuple[int, int] | None) -> str:
     """Give what is damaged a name of its own, and return a line that says so.
 
+    Args:
+        path: the file.
+        damage: what is wrong with it.
+        looked_at: device and inode of the file of which that was found.
+
     Raises:
-        StoreError: somebody uses it, or the folder can't be written.
+        StoreError: somebody uses it or has put another there, or the folder can't be written.
     """
     target = _free_name(path)
     try:
         with _alone(path) as file:
             if file is None:
                 raise _refusal(path, damage, "and in use: end the other processes that use it")
+            now = os.fstat(file)
+            if (now.st_dev, now.st_ino) != looked_at:
+                raise _refusal(path, damage, "and was replaced meanwhile: wait a moment")
             if damage.part == "database":
                 _move(path, target)
             elif damage.part == "log":
@@ -138,7 +146,10 @@ def set_aside(path: Path, damage: Damage) -> str:
 
 
 def is_in_use(path: Path) -> bool:
-    """Return whether somebody has a file open; no connection of this process may be."""
+    """Return whether a file can't be had alone: as far as can be known, somebody has it open.
+
+    No connection of this process may be open on it.
+    """
     with _alone(path) as file:
         return file is None
 
@@ -201,21 +212,21 @@ def _is_ours(path: Path, file: int) -> bool:
     return b"\0" in head and any(words in head for words in _OURS)
 
 
-def _read_through(path: Path, *, thorough: bool, holding: bool = False) -> Damage | None:
+def _read_through(path: Path, *, thorough: bool, expect_tables: bool = False) -> Damage | None:
     """Return what SQLite finds wrong when it opens a file.
 
     Args:
         path: the file.
         thorough: read every page.
-        holding: it isn't a new one, so it has tables.
+        expect_tables: it isn't a new one, so it has some.
     """
     try:
         with closing(connect_read_only(path)) as connection:
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if holding and not tables:
+            if expect_tables and not tables:
                 return Damage("nothing in it can be read")
-            if missing := missing_columns(connection):
-                return Damage(one_line(f"its tables aren't a store's: {', '.join(missing)}", 200))
+            if odd := odd_columns(connection):
+                return Damage(one_line(f"its tables don't fit its form: {', '.join(odd)}", 200))
             said = "ok"
             if thorough:
                 said = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
@@ -236,7 +247,7 @@ def _log_damage(path: Path, left: Index | None) -> Damage | None:
     with _alone(path) as file:
         if file is None:
             return None
-        now = read_index(_beside(path, _INDEX))  # made anew by the reading
+        now = read_index(_beside(path, INDEX))  # made anew by the reading
         lost = unread_commits(_beside(path, LOG), now.frames) if now is not None else 0
         cut = is_cut(_beside(path, LOG), left)
     if lost:
@@ -249,7 +260,7 @@ def _free_name(path: Path) -> Path:
     number = 1
     while True:
         target = path.with_name(set_aside_name(path.name, stamp, number))
-        if not any(_beside(target, end).exists() for end in _BESIDE):
+        if not any(_beside(target, end).exists() for end in BESIDE):
             return target
         number += 1
 
@@ -258,8 +269,9 @@ def _move(path: Path, target: Path) -> None:
     """Move a database with all that lies beside it.
 
     All have their new names before one loses its old one, so that a kill in between parts nothing.
+    The database goes last, so that no new one finds another's log.
     """
-    ends = [end for end in _BESIDE if _beside(path, end).exists()]
+    ends = [end for end in BESIDE if _beside(path, end).exists()]
     linked: list[Path] = []
     try:
         for end in ends:

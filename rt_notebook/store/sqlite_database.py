@@ -34,6 +34,7 @@ from rt_notebook.store.sqlite_damage import (
     set_aside,
 )
 from rt_notebook.store.sqlite_faults import ERRORS, SqliteError, code_of, explain, explain_os
+from rt_notebook.store.sqlite_wal import PAGE
 
 BUSY_S: Final = 10.0
 """Seconds that a write waits for another process's write."""
@@ -178,7 +179,7 @@ class Database:
             except BaseException as error:
                 self.close()
                 damaged = isinstance(error, StoreError) and error.facts.get("fault") == _DAMAGED
-                if not (damaged and time.monotonic() < deadline and self._others_use_it()):
+                if not (damaged and time.monotonic() < deadline and self._others_are_at_it()):
                     raise
             self._gone = None
             self._forget()
@@ -222,13 +223,14 @@ class Database:
             damage = None if skip else find_damage(self.path)
             if damage is None:
                 return
-            said = set_aside(self.path, damage)
+            said = set_aside(self.path, damage, self._identity)
         # Raised, so that whoever opened it is told, by whatever front end; the next opening works.
         raise StoreError(said, fault=_SET_ASIDE, place=self.place, part=damage.part)
 
-    def _others_use_it(self) -> bool:
+    def _others_are_at_it(self) -> bool:
         with _OPENING:
-            return self._is_open_here() or is_in_use(self.path)
+            replaced = self._stat() != self._identity
+            return replaced or self._is_open_here() or is_in_use(self.path)
 
     def _is_open_here(self) -> bool:
         others = [each for each in _DATABASES if each is not self and each._gone is None]
@@ -289,6 +291,7 @@ class Database:
 
     def _choose_journal(self, connection: sqlite3.Connection) -> None:
         network = network_file_system(self.path)
+        connection.execute(f"PRAGMA page_size = {PAGE}")  # of a file that is new
         try:
             mode = self._set_journal(connection, _ROLLBACK if network else _WAL)
         except sqlite3.OperationalError as error:
@@ -332,6 +335,8 @@ class Database:
 def _tune(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
+    # What is deleted is overwritten; else that would depend on how the library was built.
+    connection.execute("PRAGMA secure_delete = ON")
 
 
 # One database of this process is looked at or opened at a time: see `find_damage`.

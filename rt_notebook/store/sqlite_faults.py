@@ -12,6 +12,14 @@ from rt_notebook.errors import StoreError, one_line
 
 _ELSEWHERE: Final = "choose another place with store=PATH or RT_NOTEBOOK_STORE"
 
+_BUSY: Final = (
+    "busy",
+    "was locked by another process for too long: end what holds it, then try again",
+)
+_NOT_OPENED: Final = (
+    "open",
+    f"can't be opened: check the permissions of the file and its folder, or {_ELSEWHERE}",
+)
 # By primary result code (the low byte of the extended one).
 _FAULTS: Final[dict[int, tuple[str, str]]] = {
     sqlite3.SQLITE_FULL: (
@@ -32,26 +40,14 @@ _FAULTS: Final[dict[int, tuple[str, str]]] = {
         "is no database, or a damaged one, and was left as it is: move it aside (with its -wal and "
         f"-shm), or {_ELSEWHERE}",
     ),
-    sqlite3.SQLITE_BUSY: (
-        "busy",
-        "was locked by another process for too long: end what holds it, then try again",
-    ),
-    sqlite3.SQLITE_LOCKED: (
-        "busy",
-        "was locked by another process for too long: end what holds it, then try again",
-    ),
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
     sqlite3.SQLITE_PROTOCOL: (
         "locking",
         f"is on a file system whose locks don't work: {_ELSEWHERE}",
     ),
-    sqlite3.SQLITE_CANTOPEN: (
-        "open",
-        f"can't be opened: check the permissions of the file and its folder, or {_ELSEWHERE}",
-    ),
-    sqlite3.SQLITE_PERM: (
-        "open",
-        f"can't be opened: check the permissions of the file and its folder, or {_ELSEWHERE}",
-    ),
+    sqlite3.SQLITE_CANTOPEN: _NOT_OPENED,
+    sqlite3.SQLITE_PERM: _NOT_OPENED,
     sqlite3.SQLITE_IOERR: (
         "io",
         f"can't be read or written: check the disk and its free space, or {_ELSEWHERE}",
@@ -67,7 +63,10 @@ ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
 
 
 def code_of(error: SqliteError) -> int:
-    """Return SQLite's primary result code, 0 where the error came from the Python module."""
+    """Return SQLite's primary result code, 0 where the error has none.
+
+    Words that can't be decoded have none either, and count as those of a damaged file.
+    """
     if isinstance(error, UnicodeDecodeError):
         return sqlite3.SQLITE_CORRUPT
     code: int = getattr(error, "sqlite_errorcode", 0)

@@ -1,22 +1,24 @@
 """The rows that stand on the pages of a database, whatever leads to them.
 
-For what SQLite can't reach because a page between is damaged. The forms are those of
-sqlite.org/fileformat2.html (1.6 and 2.1). Pages that a deletion has freed still hold their rows, so
-whoever asks has to know which ones count.
+For what SQLite can't reach because a page between is damaged. Its own means don't serve: `.recover`
+needs a virtual table (`sqlite_dbpage`) that neither the usual libraries nor Python's module have, a
+backup copies the damage, and `VACUUM INTO` ends at the first page that can't be read. The forms are
+those of sqlite.org/fileformat2.html (1.6 and 2.1). Pages that a deletion has freed may still hold
+their rows, so whoever asks has to know which ones count.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from rt_notebook.store.sqlite_wal import PAGE
 
 _LEAF: Final = 0x0D
 _FILE_HEADER: Final = 100
-_LARGEST: Final = 512 * 1024 * 1024
 # How much of a long row stands on its leaf: 2.1's X and M.
 _ALL: Final = PAGE - 35
 _LEAST: Final = (PAGE - 12) * 32 // 255 - 23
@@ -43,7 +45,7 @@ def loose_rows(path: Path) -> Iterator[LooseRow]:
             file.seek(place)
 
 
-def _rows_on(file: Any, page: bytes, start: int) -> Iterator[LooseRow]:
+def _rows_on(file: BinaryIO, page: bytes, start: int) -> Iterator[LooseRow]:
     if len(page) < PAGE or page[start] != _LEAF:
         return
     (count,) = struct.unpack_from(">H", page, start + 3)
@@ -55,11 +57,9 @@ def _rows_on(file: Any, page: bytes, start: int) -> Iterator[LooseRow]:
             continue  # what stands there is no row
 
 
-def _row_at(file: Any, page: bytes, place: int) -> LooseRow:
+def _row_at(file: BinaryIO, page: bytes, place: int) -> LooseRow:
     size, place = _varint(page, place)
     number, place = _varint(page, place)
-    if not 0 < size < _LARGEST:
-        raise ValueError(size)
     if size <= _ALL:
         data = page[place : place + size]
     else:
@@ -70,12 +70,19 @@ def _row_at(file: Any, page: bytes, place: int) -> LooseRow:
     return LooseRow(number, _values(data))
 
 
-def _rest(file: Any, number: int, size: int) -> bytes:
+def _rest(file: BinaryIO, number: int, size: int) -> bytes:
     """Return what stands on the pages behind a leaf's."""
+    if size > os.fstat(file.fileno()).st_size:
+        raise ValueError("the row is longer than the file")
     parts: list[bytes] = []
+    # Every page takes the end nearer, also where they lead in a circle.
     while size > 0:
-        file.seek((number - 1) * PAGE)
-        page = file.read(PAGE)
+        page = b""
+        if number > 0:
+            file.seek((number - 1) * PAGE)
+            page = file.read(PAGE)
+        if len(page) < PAGE:
+            raise ValueError("the row is cut off")
         (number,) = struct.unpack_from(">I", page)
         parts.append(page[4 : 4 + min(size, PAGE - 4)])
         size -= len(parts[-1])

@@ -1,9 +1,9 @@
 """What can be read of a damaged store, put into a sound one debate by debate.
 
-The damaged file is only read: all is tried on a copy, into which every page of its log is carried
-over, also behind a place at which SQLite would stop. A first page that can't be read is replaced by
-a new store's: the tables of every store begin on the same pages. What SQLite doesn't reach all the
-same is looked for page by page.
+The damaged file is only read: all is tried on a copy, into which what its log holds is carried over
+up to the last commit, also behind a place at which SQLite would stop. A first page that can't be
+read is replaced by a new store's: debates and events begin on the same pages in all of them. What
+SQLite doesn't reach all the same is looked for page by page.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Recovered(NamedTuple):
     """What became of the debates of a damaged store."""
 
     whole: int = 0
-    """Debates that are all there."""
+    """Debates that are all there; where the list of them was lost, with new ids."""
     cut: int = 0
-    """Debates of which the beginning is there."""
+    """Debates of which the beginning is there, and nothing says that it is all."""
     present: int = 0
     """Debates that the sound store had already, as far as they could be read."""
     lost: int = 0
@@ -72,13 +72,19 @@ async def recover(source: Path, target: SqliteStore) -> Recovered:
             prefix=".rt-recover-", dir=target.database.path.parent
         ) as folder:
             copy = _copied(source, Path(folder))
-            for name, revision, events in _debates(copy):
-                found[await _put(target, name, revision, events)] += 1
+            for debate in _debates(copy):
+                found[await _put(target, debate)] += 1
     except OSError as error:
         raise StoreError(
             f"{source} can't be recovered: {error.strerror}", fault="open", place=str(source)
         ) from error
     return Recovered(**found)
+
+
+class _Debate(NamedTuple):
+    name: str | None
+    events: list[Event]
+    whole: bool
 
 
 # ---- the copy ------------------------------------------------------------------------------------
@@ -130,46 +136,64 @@ def _replace_first_page(path: Path, folder: Path, size: int) -> None:
 # ---- its rows ------------------------------------------------------------------------------------
 
 
-def _debates(copy: Path) -> Iterator[tuple[str | None, int, list[Event]]]:
-    """Yield id, revision (as far as they are known) and events of each debate."""
+def _debates(copy: Path) -> Iterator[_Debate]:
     with closing(_opened(copy)) as connection:
         rows, all_debates = _fetched(connection, _DEBATES)
         names = {number: (name, _count(revision)) for number, name, revision in rows}
-        ordered = {number: _fetched(connection, _EVENTS, number) for number in names}
-    gaps = {
-        number
-        for number, (rows, whole) in ordered.items()
-        if not whole or len(rows) < max(1, names[number][1])
-    }
-    loose: dict[int, list[Row]] = {}
-    if gaps or not all_debates:
-        # Rows of deleted debates may still stand somewhere: where the list is whole, it decides.
-        wanted = gaps if all_debates else None
-        loose = _loose(copy, names, wanted)
-    for number in sorted({*names, *loose}):
-        name, revision = names.get(number, (None, 0))
-        found = ordered[number][0] if number in ordered else []
-        best = max((_sound(name or "?", rows) for rows in (found, loose.get(number, []))), key=len)
-        yield name, revision, best
+        # Read twice rather than kept: a store may be larger than the memory.
+        whole = {n for n, (_, revision) in names.items() if _has_all(connection, n, revision)}
+        loose: dict[int, list[Row]] = {}
+        if not all_debates or len(whole) < len(names):
+            loose = _loose(copy, names, whole, all_debates)
+        for number in sorted({*names, *loose}):
+            name, revision = names.get(number, (None, 0))
+            rows, to_end = _fetched(connection, _EVENTS, number)
+            read = _sound(name or "?", rows)
+            found = _sound(name or "?", loose.get(number, []))
+            if len(found) > len(read):
+                yield _Debate(name, found, _is_ended(found, revision))
+            else:
+                yield _Debate(name, read, to_end and len(read) >= max(len(rows), revision))
+
+
+def _has_all(connection: sqlite3.Connection, number: int, revision: int) -> bool:
+    try:
+        count = sum(1 for _ in connection.execute(_EVENTS, (number,)))
+    except ERRORS:
+        return False
+    return count >= max(1, revision)
+
+
+def _is_ended(events: Sequence[Event], revision: int) -> bool:
+    """Return whether nothing can be missing behind events that were found page by page.
+
+    A debate's row counts its events up to the last that changed its status: of one that has ended,
+    all.
+    """
+    return len(events) == revision and events[-1].kind in ("interrupted", "concluded")
 
 
 def _loose(
-    copy: Path, names: dict[int, tuple[str | None, int]], wanted: set[int] | None
+    copy: Path, names: dict[int, tuple[str | None, int]], whole: set[int], all_debates: bool
 ) -> dict[int, list[Row]]:
     """Return events by debate, read from their own pages; `names` gets the debates found there.
 
     Args:
         copy: the database.
         names: id and revision by number.
-        wanted: the debates to look for; None: all.
+        whole: the debates that needn't be looked for.
+        all_debates: there are no others than those in `names`, and rows of others were deleted.
     """
+    # A deleted debate's number is given again. That its rows don't get among the later one's is due
+    # to `secure_delete`: only a store that some library wrote before we set that may hold both.
+    listed = set(names)
     found: dict[int, dict[int, Row]] = {}
     for number, values in loose_rows(copy):
         if _is_event(values):
             debate, seq, at, kind, v, body = values
-            if wanted is None or debate in wanted:
+            if debate not in whole and (debate in listed or not all_debates):
                 found.setdefault(debate, {})[seq] = (debate, v, seq, at, kind, body)
-        elif wanted is None and _is_debate(values):
+        elif not all_debates and _is_debate(values):
             names.setdefault(number, (values[1], _count(values[12])))
     return {number: [rows[seq] for seq in sorted(rows)] for number, rows in found.items()}
 
@@ -223,12 +247,12 @@ def _sound(debate: str, rows: Sequence[Row]) -> list[Event]:
 # ---- into the other ------------------------------------------------------------------------------
 
 
-async def _put(target: SqliteStore, name: str | None, revision: int, events: list[Event]) -> str:
+async def _put(target: SqliteStore, debate: _Debate) -> str:
     """Write a debate, and return what became of it: a field of `Recovered`."""
-    if not events:
+    if not debate.events:
         return "lost"
-    name = _id(name, events[0])
-    mine = [event._replace(debate=name) for event in events]
+    name = _id(debate.name, debate.events[0])
+    mine = [event._replace(debate=name) for event in debate.events]
     try:
         there = target.events(name)
     except UnknownDebateError:
@@ -245,7 +269,7 @@ async def _put(target: SqliteStore, name: str | None, revision: int, events: lis
         await log.append(mine[len(there) :], lambda: None)
     finally:
         log.release()
-    return "whole" if len(mine) >= revision and name else "cut"
+    return "whole" if debate.whole else "cut"
 
 
 def _id(name: str | None, created: Event) -> str:

@@ -1,8 +1,9 @@
 """What a write-ahead log's own files say about commits that SQLite won't read.
 
 SQLite takes the first place of its log that it can't read for the log's end: what comes after it is
-ignored, then written over. The forms are those of sqlite.org/walformat.html. Reads only; nobody may
-have the database open.
+ignored, then written over. Its own means don't tell: the checkpoint pragma counts frames only as it
+carries them over. The forms are those of sqlite.org/walformat.html. Reads only; nobody may have the
+database open.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 PAGE: Final = 4096
-"""Bytes of a page of every store."""
+"""Bytes of a page of every store, whatever the library's own choice is."""
 
 _HEADER: Final = 32
 _FRAME: Final = 24
@@ -63,7 +64,7 @@ def is_cut(path: Path, index: Index | None) -> bool:
         header = file.read(_HEADER)
         if _is_sound(header) and header[16:24] != index.salts:
             return False  # the index of an earlier use
-        return _count(file, header) < index.frames
+        return _count(file) < index.frames
 
 
 def unread_commits(path: Path, read: int) -> int:
@@ -74,18 +75,49 @@ def unread_commits(path: Path, read: int) -> int:
         read: frames that SQLite has read.
     """
     with _opened(path) as file:
-        header = file.read(_HEADER)
-        count = _count(file, header)
+        return sum(frame.size > 0 for frame in _frames(file) if frame.number > read)
 
-        def head(frame: int) -> bytes:
-            file.seek(_HEADER + (frame - 1) * (_FRAME + _page(header)))
-            return file.read(_FRAME)
 
-        # Frames of the log's earlier uses bear other salts; they are all in the database.
-        salts = header[16:24] if _is_sound(header) else head(1)[8:16]
-        found = (head(frame) for frame in range(read + 1, count + 1))
-        # Only a commit's last frame says how large the database is after it.
-        return sum(each[8:16] == salts and each[4:8] != bytes(4) for each in found)
+def pages_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield number and content of each page that a log holds, oldest first, sound or not.
+
+    It ends with the log's last commit, wherever SQLite would stop reading it.
+    """
+    with _opened(path) as file:
+        frames = _frames(file)
+        last = max((frame.number for frame in frames if frame.size), default=0)
+        largest = max((frame.size for frame in frames), default=0)
+        for frame in frames:
+            if frame.number <= last and 0 < frame.page <= largest:
+                file.seek(_place(frame.number) + _FRAME)
+                yield frame.page, file.read(PAGE)
+
+
+class _Frame(NamedTuple):
+    number: int
+    page: int
+    size: int  # of the database after it, in pages; 0 but for a commit's last
+
+
+def _frames(file: BinaryIO) -> list[_Frame]:
+    """Return what a log holds of its present use, sound or not.
+
+    Frames of its earlier uses bear other salts; they are all in the database.
+    """
+    header = file.read(_HEADER)
+    salts = b""
+    if _is_sound(header):
+        if int.from_bytes(header[8:12]) != PAGE:
+            return []  # no store of ours
+        salts = header[16:24]
+    found = []
+    for number in range(1, _count(file) + 1):
+        file.seek(_place(number))
+        head = file.read(_FRAME)
+        salts = salts or head[8:16]
+        if head[8:16] == salts:
+            found.append(_Frame(number, int.from_bytes(head[:4]), int.from_bytes(head[4:8])))
+    return found
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -95,36 +127,12 @@ def _opened(path: Path) -> BinaryIO:
         return io.BytesIO()
 
 
-def pages_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield number and content of each page that a log holds, oldest first, sound or not.
-
-    It ends with the log's last commit, wherever SQLite would stop reading it.
-    """
-    with _opened(path) as file:
-        header = file.read(_HEADER)
-        heads = []
-        for frame in range(_count(file, header)):
-            file.seek(_HEADER + frame * (_FRAME + PAGE))
-            heads.append(file.read(_FRAME))
-        salts = header[16:24] if _is_sound(header) else b"".join(heads[:1])[8:16]
-        used = [frame for frame, head in enumerate(heads) if head[8:16] == salts]
-        commits = [frame for frame in used if heads[frame][4:8] != bytes(4)]
-        last = commits[-1] if commits else -1
-        largest = max((int.from_bytes(heads[frame][4:8]) for frame in commits), default=0)
-        for frame in used:
-            number = int.from_bytes(heads[frame][:4])
-            if frame <= last and 0 < number <= largest:
-                file.seek(_HEADER + frame * (_FRAME + PAGE) + _FRAME)
-                yield number, file.read(PAGE)
+def _count(file: BinaryIO) -> int:
+    return max(0, file.seek(0, 2) - _HEADER) // (_FRAME + PAGE)
 
 
-def _count(file: BinaryIO, header: bytes) -> int:
-    size = file.seek(0, 2)
-    return max(0, size - _HEADER) // (_FRAME + _page(header))
-
-
-def _page(header: bytes) -> int:
-    return int.from_bytes(header[8:12]) if _is_sound(header) else PAGE
+def _place(frame: int) -> int:
+    return _HEADER + (frame - 1) * (_FRAME + PAGE)
 
 
 def _is_sound(header: bytes) -> bool:

@@ -30,8 +30,10 @@ import rt_notebook as rt
 from rt_notebook.store import open_store
 def run(n, **more):
     seats = [rt.Seat("pm", lens="cost"), rt.Seat("dev", lens="risk")]
+    # Every third one's first event goes on over several pages.
+    context = f"{n} pages of it. " * (n % 3 // 2 * 1000)
     rt.Review(f"Ship number {n}?", options=["Ship", "Wait"], seats=seats, rounds=2,
-              unattended=True, loop_threshold=0).run_sync(**more)
+              context=context, unattended=True, loop_threshold=0).run_sync(**more)
 ended, later = int(sys.argv[1]), int(sys.argv[2])
 for n in range(ended):
     run(n)
@@ -159,6 +161,16 @@ def frame(number: int) -> int:
     return HEAD + (number - 1) * FRAME
 
 
+def long_row_page(whole: Whole) -> int:
+    """Returns where a page of the database begins that holds nothing but the middle of a row."""
+    content = whole.files[""]
+    return next(
+        place
+        for place in range(0, len(content), PAGE)
+        if content[place + 4 : place + PAGE].count(b" pages of it. ") > (PAGE - 4) // 16
+    )
+
+
 Damaging = Callable[[Whole], Bytes]
 
 DAMAGES: dict[str, Damaging] = {
@@ -168,6 +180,8 @@ DAMAGES: dict[str, Damaging] = {
     "first page but its header": lambda w: over(w.files, "", 100, noise(PAGE - 100)),
     "middle page noise": lambda w: page(w.files, w.pages // 2),
     "last page noise": lambda w: page(w.files, w.pages),
+    "middle page zeroed": lambda w: over(w.files, "", (w.pages // 2 - 1) * PAGE, bytes(PAGE)),
+    "long row's page zeroed": lambda w: over(w.files, "", long_row_page(w), bytes(PAGE)),
     "all pages but the first": lambda w: over(w.files, "", PAGE, noise((w.pages - 1) * PAGE)),
     "cut to nothing": lambda w: cut(w.files, "", 0),
     "cut to half a header": lambda w: cut(w.files, "", 50),
@@ -197,10 +211,7 @@ HARMLESS = frozenset({"noise behind the log", "index noise", "index gone", "inde
 """Nothing is missing after these: what they hit is no data."""
 
 HEALED = frozenset(
-    {
-        *("header zeroed", "header noise", "first page noise", "first page but its header"),
-        "middle page noise",
-    }
+    {"header zeroed", "header noise", "first page noise", "first page but its header"}
 )
 """After these, a store with a log reads as before: the log holds the same pages, newer."""
 

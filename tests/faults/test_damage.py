@@ -91,7 +91,7 @@ def test_damaged_store_with_log_is_set_aside(
 
 
 @pytest.mark.parametrize("name", [n for n in damage.DAMAGES if n.startswith(("header", "first",
-    "middle", "last", "all", "cut"))])  # fmt: skip
+    "middle", "last", "long", "all", "cut"))])  # fmt: skip
 def test_damaged_store_without_log_is_set_aside(
     name: str, ended: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

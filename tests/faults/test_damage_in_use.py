@@ -18,7 +18,7 @@ import pytest
 import rt_notebook as rt
 from rt_notebook import session
 from rt_notebook.frontends import cli
-from rt_notebook.store import open_store, sqlite_damage
+from rt_notebook.store import open_store, sqlite_damage, sqlite_database
 from rt_notebook.store.sqlite import SqliteStore
 from tests.environment import ROOT
 from tests.faults import damage
@@ -123,6 +123,23 @@ def test_processes_at_once_set_aside_once(path: Path, killed: Whole) -> None:
     (kept,) = damage.set_aside(path)
     assert damage.read_files(kept)[""] == files[""]
     assert {row.id for row in session.rows(store=path)} == {found["id"] for found in said}
+
+
+def test_file_that_came_in_between_isnt_set_aside(
+    path: Path, killed: Whole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_slowly(at: Path) -> sqlite_damage.Damage | None:
+        found = sqlite_damage.find_damage(at)
+        if found is not None:
+            # Another process was quicker, and begins a new store.
+            at.rename(at.with_name("debates.db.damaged-20261130-101502"))
+            at.touch()
+        return found
+
+    damage.write_files(path, damage.DAMAGES["header noise"](killed.ended))
+    monkeypatch.setattr(sqlite_database, "find_damage", find_slowly)
+    assert open_store(path).debates() == []
+    assert len(damage.set_aside(path)) == 1
 
 
 @pytest.mark.parametrize("number", range(1, 9))
@@ -342,7 +359,7 @@ def _overwritten(whole: Whole, old: bytes, new: bytes) -> damage.Bytes:
 
 def test_table_without_its_column_is_damage(path: Path, killed: Whole) -> None:
     damage.write_files(path, _overwritten(killed, b"revision INTEGER", b"revisiom INTEGER"))
-    with pytest.raises(rt.StoreError, match=r"its tables aren't a store's: debates\.revision"):
+    with pytest.raises(rt.StoreError, match=r"its tables don't fit its form: debates\.revision"):
         open_store(path)
     assert len(damage.set_aside(path)) == 1
 

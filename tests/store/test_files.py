@@ -17,13 +17,23 @@ from typing import Any
 import pytest
 
 from rt_notebook.errors import StoreError
-from rt_notebook.store import migrations, sqlite_writer
+from rt_notebook.store import sqlite_writer
 from rt_notebook.store.file_systems import network_file_system
 from rt_notebook.store.log import Store
-from rt_notebook.store.migrations import MIGRATIONS, VERSION
+from rt_notebook.store.migrations import VERSION
 from rt_notebook.store.sqlite import SqliteStore, open_store
 from rt_notebook.store.sqlite_database import connect
-from tests.store.samples import created, event, nothing, opened, run, seqs, write
+from tests.store.samples import (
+    concluded,
+    created,
+    event,
+    nothing,
+    opened,
+    run,
+    seqs,
+    spec_json,
+    write,
+)
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 31 30 8:2 / /home/local\040disk rw - xfs /dev/sdb1 rw
@@ -178,33 +188,39 @@ def test_newer_database_is_refused(path: Path) -> None:
         SqliteStore(path)
 
 
-def test_older_database_is_migrated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with opened(path) as store:
-        write(store, created("d"))
-    later = (*MIGRATIONS, ("CREATE TABLE later (debate INTEGER, body TEXT)",))
-    monkeypatch.setattr(migrations, "MIGRATIONS", later)
-    monkeypatch.setattr(migrations, "VERSION", len(later))
-    for _ in range(2):
-        with opened(path) as store:
-            connection = store.database.connection()
-            assert connection.execute("PRAGMA user_version").fetchone() == (VERSION + 1,)
-            assert connection.execute("SELECT count(*) FROM later").fetchone() == (0,)
-            assert seqs(store, "d") == [1]
+def test_new_file_has_the_pages_that_recovering_reads(path: Path) -> None:
+    def other_choice(path: Path) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.execute("PRAGMA page_size = 8192")
+        return connection
+
+    store = SqliteStore(path, other_choice)
+    assert store.database.connection().execute("PRAGMA page_size").fetchone() == (4096,)
+    store.close()
 
 
-def test_broken_migration_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with opened(path) as store:
-        write(store, created("d"))
-    later = (*MIGRATIONS, ("CREATE TABLE later (debate INTEGER)", "CREATE TABLE nonsense"))
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", later)
-        patch.setattr(migrations, "VERSION", len(later))
-        with pytest.raises(StoreError, match="incomplete input"):
-            SqliteStore(path)
-    with opened(path) as store:
-        tables = store.database.connection().execute("SELECT name FROM sqlite_master").fetchall()
-        assert ("later",) not in tables
-        assert seqs(store, "d") == [1]
+def test_text_of_deleted_debate_is_gone_from_the_files(path: Path) -> None:
+    def careless(path: Path) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.execute("PRAGMA secure_delete = OFF")  # some libraries are built like that
+        return connection
+
+    store = SqliteStore(path, careless)
+    write(
+        store,
+        created("d", spec_json("Is it a-secret?")),
+        *(event("d", seq, text="a-secret " * 200, source="person") for seq in range(2, 20)),
+        event("d", 20, text="a-secret " * 2000, source="person"),
+        concluded("d", 21),
+    )
+    write(store, created("other"))
+    checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+    store.database.connection().execute(checkpoint)
+    assert b"a-secret" in path.read_bytes()
+    store.delete("d")
+    store.database.connection().execute(checkpoint)
+    assert not [file for file in path.parent.iterdir() if b"a-secret" in file.read_bytes()]
+    store.close()
 
 
 @pytest.mark.parametrize("was_wal", [False, True])
