@@ -259,7 +259,7 @@ def use(path: Path, ids: list[str]) -> Told:
     told = Told([], {}, "")
     for _ in range(3):
         names = _tried(told, lambda: [row.id for row in session.rows(None, None, path)]) or []
-        for name in {*ids, *names}:
+        for name in dict.fromkeys([*ids, *names]):  # in the same order every time
             events = _tried(told, partial(_events, name, path))
             if events is not None and len(events) > len(told.events.get(name, [])):
                 told.events[name] = events
