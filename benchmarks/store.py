@@ -29,6 +29,8 @@ from rt_notebook.store import open_store
 from rt_notebook.store.sqlite import SqliteStore
 
 RUNS: Final = 5
+PAIRS: Final = 15
+"""Runs of what is held against the bound."""
 MANY: Final = 500
 STEPS: Final = 40
 ALONE: Final = 2_000
@@ -159,12 +161,13 @@ def durable(report: Report) -> None:
     groups = [[created("alone")], *([event] for event in events)]
     numbered = [[(0, event) for event in group] for group in groups]
     ours, bare_s, turns = [], [], []
-    for _ in range(RUNS):
+    for _ in range(PAIRS):  # in turn, since a machine's speed changes from second to second
         turns.append(medians([DURABLE], Workload(SEATS, ROUNDS), 1)[DURABLE].turns_per_s)
         ours.append(ALONE / best(lambda path: _on_loop(path, lambda s: append_long(s, groups)), 1))
         bare_s.append(ALONE / best(lambda path: bare(path, numbered), 1))
-    report.say(f"One commit each, {ALONE:,} events of 1 kB, median of {RUNS} runs:")
+    report.say(f"One commit each, {ALONE:,} events of 1 kB, median of {PAIRS} runs:")
     middle, bound = statistics.median(ours), statistics.median(turns)
+    part = statistics.median(mine / its for mine, its in zip(ours, turns, strict=True))
     report.table(
         ["", "a second"],
         [
@@ -173,7 +176,7 @@ def durable(report: Report) -> None:
             [f"the SQLite bound at {SEATS},{ROUNDS},1, turns of 0.6 kB", bound],
         ],
     )
-    report.limit("durable events, of the bound's turns", middle / bound, OF_BOUND, at_least=True)
+    report.limit("durable events, of the bound's turns", part, OF_BOUND, at_least=True)
 
 
 def writing(report: Report) -> None:
