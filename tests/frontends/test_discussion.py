@@ -161,7 +161,10 @@ def test_failed_summary_is_asked_for_again() -> None:
 def test_review_is_extended_by_rounds_and_a_new_verdict() -> None:
     seats = [rt.Seat(name, model=rt.scripted([rt.say(stance=stance)] * 4))
              for name, stance in (("a", "Ship"), ("b", "Wait"))]  # fmt: skip
-    review = rt.Review("T?", options=["Ship", "Wait"], seats=seats, loop_threshold=0, rounds=1)
+    review = rt.Review(
+        "T?", options=["Ship", "Wait"], seats=seats, loop_threshold=0, rounds=1,
+        checkpoint_wait_s=0.2,
+    )  # fmt: skip
     first = review.run_sync()
     result = rt.extend(first.id, "What of the bank?", rounds=2).result(20)
     assert (result.fold.round, result.fold.rounds, result.status) == (3, 3, "done")

@@ -298,7 +298,10 @@ def test_ipython_cell_asks_and_goes_on(place: Path) -> None:
 
 
 def test_ipython_background_leaves_the_prompt(place: Path) -> None:
-    cell = "%%roundtable out --seats pm,dev --rounds 1 --background\nShip?\n\noptions:\n- A\n- B\n"
+    cell = (
+        "%%roundtable out --seats pm,dev --rounds 1 --background --checkpoint-wait-s 1\n"
+        "Ship?\n\noptions:\n- A\n- B\n"
+    )
     with _ipython(place) as terminal:
         terminal.wait_for("In [1]:")
         terminal.type("%load_ext rt_notebook\r")
