@@ -57,6 +57,13 @@ class GateForm(Form):
         parts = [heading, text_block(gate_hint(gate), "rt-form-hint"), *asked, message]
         self._fill([*parts, self._buttons(gate)])
 
+    def drafts(self) -> list[str]:
+        """Return what was typed and not sent, each as it would be answered: with its choice."""
+        read = {key: field.control.value for key, field in self.fields.items()}
+        typed = [_answer(q, read) for q in self._questions if read[q["id"]].strip()]
+        message = read["message"].strip()
+        return [] if self.sent else [*typed, *([message] if message else [])]
+
     def held(self, gate: Message) -> None:
         """Show the longer window of a `held` message."""
         self._countdown.value = countdown(gate["closes_at"])

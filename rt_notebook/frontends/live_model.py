@@ -18,6 +18,7 @@ from rt_notebook.domain.turn import CLOSING_PURPOSES, Turn
 from rt_notebook.frontends import live_parts as parts
 from rt_notebook.frontends import live_talk as talk
 from rt_notebook.frontends.live_parts import Message
+from rt_notebook.rendering.facts import ending_of
 from rt_notebook.rendering.plain import one_line
 
 
@@ -241,7 +242,7 @@ def _concluded(event: Event, state: State) -> list[Message]:
         "type": "concluded",
         "status": status,
         "stop_reason": reason,
-        "text": _ENDINGS.get(reason, str(reason)),
+        "text": one_line(ending_of(state) or str(reason)),
         "at": event.at,
         "tally": parts.tally_rows(state),
     }
@@ -256,19 +257,6 @@ def _interrupted(event: Event, state: State) -> list[Message]:
 def _says(text: str, tone: str = "info") -> Callable[[Event, State], list[Message]]:
     return lambda event, state: [_notice(event, text, tone)]
 
-
-_ENDINGS: Final[Mapping[str, str]] = {
-    "rounds": "all rounds are done",
-    "consensus": "everybody agreed",
-    "nothing_new": "nobody had anything new",
-    "loop": "the seats repeated themselves",
-    "limit": "a limit was reached",
-    "clock": "the time was up",
-    "finished": "the verdict was asked for",
-    "stopped": "it was stopped",
-    "interrupted": "interrupted; what was finished is kept",
-    "error": "no seat answered",
-}
 
 _WITH_PROGRESS: Final = frozenset(
     {

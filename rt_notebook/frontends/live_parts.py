@@ -227,12 +227,17 @@ def gate_answered(gate: Gate) -> Message:
         "round": gate.round,
         "source": gate.source,
         "answers": [
-            {"question": plain(q.text)[:POINT_LIMIT], "text": clip(plain(gate.answers[q.id]))[0]}
+            {"question": plain(q.text)[:POINT_LIMIT], "text": words_shown(gate.answers[q.id])}
             for q in gate.questions
             if q.id in gate.answers
         ],
-        "message": clip(plain(gate.message))[0] if gate.message else None,
+        "message": words_shown(gate.message) if gate.message else None,
     }
+
+
+def words_shown(text: str) -> str:
+    """Return a person's words as the transcript shows them."""
+    return clip(plain(text))[0]
 
 
 def named_options(question: str, brief: Brief) -> list[str]:

@@ -24,21 +24,13 @@ from rt_notebook.domain.events import Event
 from rt_notebook.domain.snapshot import TurnPart
 from rt_notebook.domain.state import State
 from rt_notebook.frontends.control import Control
-from rt_notebook.frontends.gate_form import ConfirmForm, GateForm
-from rt_notebook.frontends.gate_form_base import Form
-from rt_notebook.frontends.gate_form_talk import SpeechForm, TalkForm
-from rt_notebook.frontends.gate_form_turn import TurnForm
 from rt_notebook.frontends.gate_words import plain_gate
+from rt_notebook.frontends.live_forms import LiveForms
 from rt_notebook.frontends.live_model import message_for, messages_so_far
 from rt_notebook.frontends.live_notes import LiveDisplay, Note, what_to_do
 from rt_notebook.frontends.live_parts import Message
 from rt_notebook.frontends.publisher import captured, publish_outside
-from rt_notebook.frontends.widgets import (
-    Transcript,
-    close_tree,
-    empty_slot,
-    live_box,
-)
+from rt_notebook.frontends.widgets import Transcript, close_tree, live_box
 
 logger = logging.getLogger(__name__)
 
@@ -74,14 +66,6 @@ class LiveView:
     ) -> None:
         self.uid = secrets.token_hex(4)
         """Names the view in the page."""
-        self.form: GateForm | None = None
-        """The open gate's form."""
-        self.talk: TalkForm | None = None
-        """The form for a word to the seats of a discussion, while it can be said."""
-        self.confirmation: ConfirmForm | None = None
-        """The form that asks whether to start, while it is open."""
-        self.turn_forms: dict[tuple[int, str, int | None], TurnForm] = {}
-        """The open turns' forms by round, seat and end."""
         self.settled = False
         """True once a page has shown the view, or waiting for one has ended."""
         self._shell, self._post, self._control = shell, post, control
@@ -93,16 +77,13 @@ class LiveView:
         self._outbox: collections.deque[Message] = collections.deque()
         self._flush_due = False
         self._touching = threading.RLock()
-        self._serial = 0
+        self._notes = 0
         self._introduced = False
         self._finished = False
-        self._talks = False
-        self._options: list[str] = []
-        self._seats: list[str] = []
-        self._accepted = ""
         self._transcript = Transcript(self.uid, self._hear)
-        self._slot = empty_slot()
-        self._box = live_box(self._transcript, self._slot, self._saw)
+        self.forms = LiveForms(self._transcript, control)
+        """The forms that are open."""
+        self._box = live_box(self._transcript, self.forms.slot, self._saw)
 
     @property
     def seen(self) -> bool:
@@ -141,7 +122,7 @@ class LiveView:
                 return
             self._flush()
             self._finished = True
-            self._drop_forms()
+            self.forms.drop()
             shown = (
                 Note("The result is in the captured output.") if captured(self._shell) else result
             )
@@ -157,9 +138,7 @@ class LiveView:
         messages: list[Message] = []
         if not self._introduced:
             self._introduced = True
-            self._talks = state.discusses
-            self._options = list(state.spec.brief.options)
-            self._seats = [seat.name for seat in state.spec.seats]
+            self.forms.introduce(state)
             if event.kind != "created":
                 messages = messages_so_far(state)
         self._outbox.extend(messages + message_for(event, state))
@@ -214,19 +193,15 @@ class LiveView:
             self._pages.add(str(message.get("page"))[:64])
             self._saw()
         elif kind == "submit":
-            form = self._form_of(message.get("serial"))
+            form = self.forms.numbered(message.get("serial"))
             values = message.get("values")
             if form is None:
-                self._tell({"type": "form", "serial": message.get("serial"), "ok": False})
+                gone = {"type": "form", "serial": message.get("serial"), "ok": False}
+                self._transcript.tell(gone)
             else:
                 form.submit(
                     str(message.get("action")), values if isinstance(values, dict) else None
                 )
-
-    def _form_of(self, serial: object) -> Form | None:
-        return next(
-            (form for form in self._forms() if form is not None and form.serial == serial), None
-        )
 
     def _saw(self) -> None:
         self._seen = self.settled = True
@@ -257,124 +232,23 @@ class LiveView:
                 return
             self._transcript.append(batch)
             for message in batch:
-                if message["type"] == "gate":
-                    self._follow_gate(message)
-                elif message["type"] == "talk":
-                    self._follow_talk(message["state"] == "open")
-                elif message["type"] == "concluded":
-                    self._drop_forms()
-
-    def _follow_gate(self, gate: Message) -> None:
-        form = self.form
-        if gate["state"] == "open":
-            self._drop_gate_form()
-            self.form = GateForm(
-                gate, self._control, uid=self.uid, serial=self._number(), tell=self._tell
-            )
-            self._fill_slot()
-            if not self._seen:
-                self._publish_note(plain_gate(gate, self._control.id))
-        elif form is None or form.round != gate["round"]:
-            return
-        elif gate["state"] == "held":
-            form.held(gate)
-        elif gate["state"] == "answered":
-            texts = [answer["text"] for answer in gate["answers"]]
-            self._accepted = "\n".join([*texts, gate["message"] or ""])
-        elif gate["state"] == "closed":
-            self._give_back(form.drafts())
-            self._drop_gate_form()
-
-    def _follow_talk(self, opened: bool) -> None:
-        form, self.talk = self.talk, None
-        if opened:
-            self.talk = form or TalkForm(
-                self._control, uid=self.uid, serial=self._number(), tell=self._tell
-            )
-            self._fill_slot()
-        elif form is not None:
-            self._give_back(form.drafts())
-            self._fill_slot()
-            form.close()
-
-    def _give_back(self, drafts: Iterable[str]) -> None:
-        """Show what a person typed and nobody got, so that it isn't lost."""
-        unsent = [text for text in drafts if text not in self._accepted]
-        self._accepted = ""
-        if unsent:
-            self._transcript.append([{"type": "unsent", "text": "\n\n".join(unsent)}])
+                self.forms.follow(message)
+                if not self._seen and message["type"] == "gate" and message["state"] == "open":
+                    self._publish_note(plain_gate(message, self._control.id))
 
     def _show_turns(self, turns: Iterable[TurnPart]) -> None:
         with self._touching:
             self._flush()  # what happened before it is told before it
-            if self._finished:
-                return
-            now = {(turn.round, turn.seat, turn.closes_at): turn for turn in turns}
-            over = [self.turn_forms.pop(key) for key in list(self.turn_forms) if key not in now]
-            for key, turn in now.items():
-                if key not in self.turn_forms:
-                    self.turn_forms[key] = self._turn_form(turn)
-                    self._tell_turn("open", turn)
-            self._fill_slot()
-            for form in over:
-                self._tell_turn("closed", form.turn)
-                form.close()
-
-    def _turn_form(self, turn: TurnPart) -> TurnForm:
-        others = [name for name in self._seats if name != turn.seat]
-        make = SpeechForm if self._talks else TurnForm
-        return make(
-            turn, self._options, others, self._control,
-            uid=self.uid, serial=self._number(), tell=self._tell,
-        )  # fmt: skip
-
-    def _tell_turn(self, change: str, turn: TurnPart) -> None:
-        message = {"type": "turn", "state": change, "round": turn.round, "seat": turn.seat}
-        self._transcript.append([message])
-
-    def _number(self) -> int:
-        self._serial += 1
-        return self._serial
-
-    def _tell(self, message: Message) -> None:
-        self._transcript.tell(message)
-
-    def _fill_slot(self) -> None:
-        self._slot.children = [form.box for form in self._forms() if form is not None]
-
-    def _forms(self) -> list[Form | None]:
-        return [self.confirmation, self.form, *self.turn_forms.values(), self.talk]
+            if not self._finished:
+                self.forms.show_turns(turns)
 
     def _show_confirmation(self, text: str, decide: Callable[[bool], None]) -> None:
         with self._touching:
-            self.confirmation = ConfirmForm(
-                text, decide, uid=self.uid, serial=self._number(), tell=self._tell
-            )
-            self._transcript.append([{"type": "confirm", "state": "open"}])
-            self._fill_slot()
+            self.forms.ask(text, decide)
 
     def _hide_confirmation(self) -> None:
         with self._touching:
-            if self.confirmation is not None:
-                form, self.confirmation = self.confirmation, None
-                self._transcript.append([{"type": "confirm", "state": "closed"}])
-                self._fill_slot()
-                form.close()
-
-    def _drop_gate_form(self) -> None:
-        if self.form is not None:
-            form, self.form = self.form, None
-            self._fill_slot()
-            form.close()
-
-    def _drop_forms(self) -> None:
-        self._hide_confirmation()
-        self._drop_gate_form()
-        self._follow_talk(False)
-        forms, self.turn_forms = self.turn_forms, {}
-        self._fill_slot()
-        for form in forms.values():
-            form.close()
+            self.forms.asked()
 
     def _ping(self) -> None:
         self._transcript.tell({"type": "ping", "n": 1})
@@ -383,7 +257,8 @@ class LiveView:
         self._publish_note(what_to_do(self._control.id, background=self._background))
 
     def _publish_note(self, text: str) -> None:
-        publish_outside(Note(text), f"rt-{self.uid}-note-{self._number()}", ip=self._shell)
+        self._notes += 1
+        publish_outside(Note(text), f"rt-{self.uid}-note-{self._notes}", ip=self._shell)
 
     def _let_go(self) -> None:
         """Close the widgets, unless a page that was loaded later has nothing else."""
@@ -392,7 +267,7 @@ class LiveView:
             # The widgets stay, but not this view and the debate behind it.
             self._transcript.retire()
             self._box.unobserve_all("_view_count")
-            close_tree(self._slot)
+            close_tree(self.forms.slot)
             _kept.append(self._box)
         else:
             close_tree(self._box)

@@ -83,8 +83,8 @@ def _at_gate(view: LiveView) -> Scene:
 
 
 def _form(view: LiveView) -> GateForm:
-    assert view.form is not None
-    return view.form
+    assert view.forms.gate is not None
+    return view.forms.gate
 
 
 def _error_shown(form: GateForm) -> str:
@@ -247,7 +247,7 @@ def test_gate_cut_off_by_a_restart_opens_again_with_its_questions(sent: Any, sho
     again.listeners.append(view.listener)
     thread = threading.Thread(target=_drive, args=(again,))
     thread.start()
-    _until(lambda: view.form is not None)
+    _until(lambda: view.forms.gate is not None)
     labels = "".join(str(part.value) for part in _tree(_form(view).box)
                      if isinstance(part, ipywidgets.HTML))  # fmt: skip
     assert "What is the budget?" in labels

@@ -262,9 +262,15 @@ def test_dead_process_shows_as_interrupted(tmp_path: Path) -> None:
     result = Result(
         story.state(), story.events, outside=lambda state: snapshot_of(state, status="interrupted")
     )
-    text = export(result, tmp_path)[0].read_text(encoding="utf-8")
+    made = export(result, tmp_path)
+    text = made[0].read_text(encoding="utf-8")
     assert "Draft: there is no verdict (interrupted)." in text
     assert "`%roundtable resume payments-a1b2c3`" in text
+    assert "in a shell `rt-notebook resume payments-a1b2c3`, goes on where it ended" in text
+    page = next(path for path in made if path.name == "report.html").read_text(encoding="utf-8")
+    assert "%roundtable resume payments-a1b2c3" in page
+    assert "rt-notebook resume payments-a1b2c3" in page
+    assert "rt-notebook" not in result._repr_mimebundle_()["text/html"]
 
 
 @pytest.mark.parametrize("folder", ["", "a\0b"])

@@ -12,6 +12,7 @@ from rt_notebook.domain.reply import Reply, VerdictText
 from rt_notebook.domain.seat import Seat
 from rt_notebook.frontends.live_model import message_for, messages_so_far
 from rt_notebook.frontends.live_parts import named_options
+from rt_notebook.rendering.facts import ending_of
 from tests.frontends.scenes import OPTIONS, Scene, make_reply, make_spec, many_limits
 
 
@@ -230,6 +231,19 @@ def test_early_endings_are_told_in_words() -> None:
     for kind, body, words in cases:
         scene.add(kind, **body)
         assert words in told(scene, "notice")["text"]
+
+
+def test_end_is_told_in_the_report_s_words() -> None:
+    for reason in ("rounds", "nothing_new", "loop", "clock", "finished", "stopped", "error"):
+        scene = opening()
+        scene.add("concluded", status="done", stop_reason=reason)
+        assert told(scene, "concluded")["text"] == ending_of(scene.state)
+    scene = opening()
+    scene.add("consensus", round=1, stance_key="opt-1")
+    scene.add("concluded", status="done", stop_reason="consensus")
+    assert told(scene, "concluded")["text"] == "everybody agrees after round 1"
+    scene.add("interrupted", why="cell")
+    assert told(scene, "concluded")["text"] == "interrupted"
 
 
 def test_verdict_tells_pick_reasons_and_tally() -> None:

@@ -186,10 +186,10 @@ def test_open_gate_shows_form_and_submits(
     view: LiveView, page: Page, control: RecordingControl
 ) -> None:
     at_gate(view)
-    assert view.form is not None
-    assert view.form.box in view._slot.children
+    assert view.forms.gate is not None
+    assert view.forms.gate.box in view.forms.slot.children
     values = {"q1": "12,000", "message": "hi"}
-    page.send(type="submit", serial=view.form.serial, action="continue", values=values)
+    page.send(type="submit", serial=view.forms.gate.serial, action="continue", values=values)
     assert control.calls == [("answer", {"q1": "12,000"}, "hi", 0, "person")]
     assert page.messages()[-1]["ok"] is True
 
@@ -198,31 +198,13 @@ def test_click_on_older_form_does_nothing(
     view: LiveView, page: Page, control: RecordingControl
 ) -> None:
     scene = at_gate(view)
-    serial = view.form.serial if view.form else None
+    serial = view.forms.gate.serial if view.forms.gate else None
     play(view, scene, scene.add("gate_closed", round=0, why="timeout"))
-    assert view.form is None
-    assert view._slot.children == ()
+    assert view.forms.gate is None
+    assert view.forms.slot.children == ()
     play(view, scene, scene.open_gate(0))
     page.send(type="submit", serial=serial, action="continue", values={"q1": "late"})
     assert control.calls == []
-
-
-def test_unsent_draft_is_shown_back(view: LiveView, page: Page) -> None:
-    scene = at_gate(view)
-    assert view.form is not None
-    view.form.fields["q1"].control.value = "half an answer"
-    play(view, scene, scene.add("gate_closed", round=0, why="timeout"))
-    assert [m["text"] for m in page.drawn() if m["type"] == "unsent"] == ["half an answer"]
-
-
-def test_sent_answer_is_not_shown_as_unsent(view: LiveView, page: Page) -> None:
-    scene = at_gate(view)
-    assert view.form is not None
-    view.form.fields["q1"].control.value = "12,000"
-    answers = {"q1": "12,000"}
-    play(view, scene, scene.add("gate_answered", round=0, answers=answers, source="person"))
-    play(view, scene, scene.add("gate_closed", round=0, why="answered"))
-    assert not [m for m in page.drawn() if m["type"] == "unsent"]
 
 
 def test_gate_without_page_is_published_as_text(view: LiveView, shell: Shell, page: Page) -> None:
@@ -280,10 +262,10 @@ async def test_confirmation_waits_for_a_decision(
 ) -> None:
     waiting = asyncio.create_task(view.confirm("12 calls"))
     await asyncio.sleep(0)
-    serial = view.confirmation.serial if view.confirmation else None
+    serial = view.forms.confirmation.serial if view.forms.confirmation else None
     page.send(type="submit", serial=serial, action=action, values={})
     assert await waiting is decision
-    assert view.confirmation is None
+    assert view.forms.confirmation is None
 
 
 def test_human_turns_come_and_go(view: LiveView, page: Page, control: RecordingControl) -> None:
@@ -291,12 +273,12 @@ def test_human_turns_come_and_go(view: LiveView, page: Page, control: RecordingC
     play(view, scene, scene.events[0])
     turn = TurnPart(round=0, seat="dev", prompt="Decide", closes_at=None)
     view.turns_changed([turn])
-    (form,) = view.turn_forms.values()
+    (form,) = view.forms.turns.values()
     page.send(type="submit", serial=form.serial, action="continue", values={"stance": 0})
     assert control.calls[0][:3] == ("turn", 0, "dev")
     assert control.calls[0][3].startswith("STANCE: ")
     view.turns_changed([])
-    assert view.turn_forms == {}
+    assert view.forms.turns == {}
     assert [m["state"] for m in page.drawn() if m["type"] == "turn"] == ["open", "closed"]
 
 
@@ -359,7 +341,7 @@ def test_reloaded_page_keeps_the_transcript(
     view.finish("the result")
     left = [_instances[key] for key in set(_instances) - before]
     assert any(isinstance(widget, Transcript) for widget in left)
-    assert view.form is None
+    assert view.forms.gate is None
     assert [m["type"] for m in page.drawn()][-3:] == ["concluded", "progress", "over"]
     page.send(type="missing", n=0, have=0)
     assert page.messages()[-1]["whole"]

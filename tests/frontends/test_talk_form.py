@@ -89,15 +89,15 @@ def test_form_is_there_while_a_word_can_be_said(
     monkeypatch.setattr(comm, "create_comm", RecordingComm)
     view = LiveView(Shell(), lambda fn, *args: fn(*args), control)
     view.listener(scene.events[0], scene.state)
-    assert view.talk is not None
-    assert view._slot.children == (view.talk.box,)
-    first = view.talk
+    assert view.forms.talk is not None
+    assert view.forms.slot.children == (view.forms.talk.box,)
+    first = view.forms.talk
     view.listener(scene.add("round_started", round=1), scene.state)
-    assert view.talk is first
+    assert view.forms.talk is first
     first.fields["message"].control.value = "never sent"
     view.listener(scene.add("verdict_started"), scene.state)
-    assert view._forms() == [None, None, None]
-    assert view._slot.children == ()
+    assert view.forms.open() == []
+    assert view.forms.slot.children == ()
     kept = [m for m in view._transcript._told.values() if m["type"] == "unsent"]
     assert [message["text"] for message in kept] == ["never sent"]
     close_tree(view._box)
