@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
-from rt_notebook import crowd
 from rt_notebook.analysis.result import Result
+from rt_notebook.collecting import one_debate
 from rt_notebook.contract.prompts import PROMPTS_VERSION
 from rt_notebook.contract.verdict import read_verdict
 from rt_notebook.domain.seat import Seat
@@ -128,11 +128,10 @@ class DebateRun:
         _running[self.id] = self
         self._begun.set()
         self._log.serve(self._obey)
-        crowd.enter()
         try:
-            await self._debate.run(*self._first)
+            with one_debate():
+                await self._debate.run(*self._first)
         finally:
-            crowd.leave()
             _running.pop(self.id, None)
             self._debate = None
             try:

@@ -29,6 +29,7 @@ FUNCTION_LINES = 60
 # The first word below the package decides the row; other modules at its root compose, like session.
 ROWS = {
     "characters": 0,
+    "collecting": 0,
     "errors": 0,
     "domain": 1,
     "contract": 2,

@@ -7,11 +7,12 @@ null, but a list never is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from rt_notebook.analysis.extras import missing_extra
-from rt_notebook.analysis.tables import Columns, Row, storable
+from rt_notebook.analysis.tables import Columns, Row, storable_lists, storable_texts
+from rt_notebook.collecting import rarer_collections
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,14 +93,19 @@ def arrow_stream(columns: Columns, rows: Iterable[Row], requested_schema: object
 
 
 def _columns(columns: Columns, rows: Iterable[Row]) -> list[Sequence[Any]]:
-    values: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * len(columns)
+    with rarer_collections():
+        values: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * len(columns)
     return [
-        [_clean(value) for value in column] if kind in ("text", "list") else column
+        _CLEANED.get(kind, _as_it_is)(column)
         for kind, column in zip(columns.values(), values, strict=True)
     ]
 
 
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return storable(value)
-    return [storable(text) for text in value] if isinstance(value, list) else value
+def _as_it_is(column: Sequence[Any]) -> Sequence[Any]:
+    return column
+
+
+_CLEANED: Final[Mapping[str, Callable[[Sequence[Any]], Sequence[Any]]]] = {
+    "text": storable_texts,
+    "list": storable_lists,
+}

@@ -5,7 +5,9 @@ Owns the names, and the debate's column in front of the tables of many debates.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, repeat
 from typing import Final, NamedTuple
 
 from rt_notebook.analysis import debate_measures, points, relations, tables
@@ -48,11 +50,12 @@ class Table(NamedTuple):
         return {"debate": "text", **self.columns}
 
     def rows_of_many(self, states: Iterable[State]) -> Iterator[Row]:
-        """Yield the rows of some debates, one debate after the other."""
-        named = "debate" in self.columns
-        for state in states:
-            for row in self.rows(state):
-                yield row if named else (state.id, *row)
+        """Return the rows of some debates, one debate after the other."""
+        if "debate" in self.columns:
+            return chain.from_iterable(map(self.rows, states))
+        return chain.from_iterable(
+            map(operator.add, repeat((state.id,)), self.rows(state)) for state in states
+        )
 
 
 def stance_rows(state: State) -> Iterator[Row]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from rt_notebook.analysis import measures
@@ -57,21 +58,21 @@ def measure_rows(state: State) -> Iterator[Row]:
     NA for the opening, and count the seats that had a position before and after.
     """
     seats = [seat.name for seat in state.spec.counted]
+    options = dict.fromkeys(state.spec.brief.option_ids)
     rounds = keys_by_round(state)
     for number, held in enumerate(rounds):
         before = rounds[number - 1] if number else {}
-        stances = list(dict.fromkeys([*state.spec.brief.option_ids, *held.values()]))
         counts = Counter(held.values())
+        standing = tuple(counts.values())
+        taken = tuple([counts[stance] for stance in {**options, **counts}])
         yield (
             number,
             len(seats),
             len(held),
-            _known(measures.agreement(held.values())),
-            _known(measures.fleiss_kappa((counts[s], len(held) - counts[s]) for s in stances)),
-            _known(measures.krippendorff_alpha(_takes(seats, held, stances))),
-            _known(measures.entropy(counts.values())),
+            *_of_counts(standing, taken),
             _known(measures.volatility(before, held)),
-            _known(measures.conformity(before, held)),
+            # Nobody moved in most rounds.
+            _known(measures.conformity(before, held)) if before != held else None,
             len(seats) > 1 and len(held) == len(seats) and len(counts) == 1,
         )
 
@@ -115,12 +116,25 @@ def reliability_rows(states: Iterable[State]) -> Iterator[Row]:
         )
 
 
-def _takes(
-    seats: Sequence[str], held: Mapping[str, str], stances: Sequence[str]
-) -> Iterator[list[bool | None]]:
-    for seat in seats:
-        own = held.get(seat)
-        yield [None if own is None else own == stance for stance in stances]
+@lru_cache(1_024)
+def _of_counts(standing: tuple[int, ...], taken: tuple[int, ...]) -> tuple[float | None, ...]:
+    """Return agreement, kappa, alpha and entropy, for which only the counts matter.
+
+    Few seats and options make few patterns of counts, however many the debates.
+
+    Args:
+        standing: how many seats stand for each stance that somebody holds, as they came.
+        taken: the same for all options, then for the stances of their own.
+    """
+    seats = sum(standing)
+    stands = [place for place, count in enumerate(taken) for _ in range(count)]
+    takes = [[own == place for place in range(len(taken))] for own in stands]
+    return (
+        _known(measures.agreement(stands)),
+        _known(measures.fleiss_kappa((count, seats - count) for count in taken)),
+        _known(measures.krippendorff_alpha(takes)),
+        _known(measures.entropy(standing)),
+    )
 
 
 def _labelled(state: State) -> list[dict[str, str]]:

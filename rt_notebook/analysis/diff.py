@@ -194,7 +194,7 @@ def _state(what: Result | str | Path, store: str | Path | None) -> State:
 def _frame(columns: Columns, rows: list[Row] | Iterator[Row]) -> pd.DataFrame:
     from rt_notebook.analysis import frames
 
-    return frames.rows_frame(columns, rows)
+    return frames.frame_of_rows(columns, rows)
 
 
 def _brief_rows(a: State, b: State) -> Iterator[Row]:

@@ -17,7 +17,6 @@ What a row is, and in which order rows stand, is settled in `tables` and `listin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -25,8 +24,8 @@ import pandas as pd
 
 from rt_notebook.analysis import debate_measures, listings, tables
 from rt_notebook.analysis.catalogue import TABLES, Table
-from rt_notebook.analysis.collecting import rarer_collections
-from rt_notebook.analysis.tables import Columns, Row, storable
+from rt_notebook.analysis.tables import Columns, Row, storable_lists, storable_texts
+from rt_notebook.collecting import rarer_collections
 from rt_notebook.domain.state import State
 from rt_notebook.store.log import DebateRow
 
@@ -47,7 +46,7 @@ def replies(states: Iterable[State]) -> pd.DataFrame:
     NA where no try reported any. The four flags are never NA; a failed turn is neither valid nor
     passed. Hidden seats have rows, but no position that could change.
     """
-    return _frame(tables.REPLIES, _rows(tables.reply_rows, states))
+    return table_of_many(TABLES["replies"], states)
 
 
 def calls(states: Iterable[State]) -> pd.DataFrame:
@@ -58,7 +57,7 @@ def calls(states: Iterable[State]) -> pd.DataFrame:
     (seconds), stdout_bytes, stderr_bytes, exit_code (of a subprocess), outcome (running, finished
     or failed).
     """
-    return _frame(tables.CALLS, _rows(tables.call_rows, states))
+    return table_of_many(TABLES["calls"], states)
 
 
 def flips(state: State) -> pd.DataFrame:
@@ -66,7 +65,7 @@ def flips(state: State) -> pd.DataFrame:
 
     Columns: seat, round, from_key, to_key, agreed_with (whom it named in that reply).
     """
-    return _frame(tables.FLIPS, tables.flip_rows(state))
+    return table("flips", state)
 
 
 def questions(state: State) -> pd.DataFrame:
@@ -75,7 +74,7 @@ def questions(state: State) -> pd.DataFrame:
     Columns: round, id, text, seats (who asked), answer, answered_by (person or agent); the last two
     are NA until somebody answers.
     """
-    return _frame(tables.QUESTIONS, tables.question_rows(state))
+    return table("questions", state)
 
 
 def tally(state: State) -> pd.DataFrame:
@@ -84,7 +83,7 @@ def tally(state: State) -> pd.DataFrame:
     Index: option (the label). Columns: first (after the opening), final, change, first_seats,
     final_seats.
     """
-    return _frame(tables.TALLY, tables.tally_rows(state)).set_index("option")
+    return table("tally", state).set_index("option")
 
 
 def usage(state: State) -> pd.DataFrame:
@@ -93,7 +92,7 @@ def usage(state: State) -> pd.DataFrame:
     Columns: scope (seat, vendor, all), name, calls, prompt_tokens, completion_tokens,
     cached_tokens, cost (USD); what no call reported is NA.
     """
-    return _frame(tables.USAGE, tables.usage_rows(state))
+    return table("usage", state)
 
 
 def stances(state: State) -> pd.DataFrame:
@@ -170,17 +169,17 @@ def reliability(states: Iterable[State]) -> pd.DataFrame:
     krippendorff_alpha; `debate_measures.reliability_rows` says how.
     """
     rows = debate_measures.reliability_rows(states)
-    return _frame(debate_measures.RELIABILITY, rows).set_index("round")
+    return frame_of_rows(debate_measures.RELIABILITY, rows).set_index("round")
 
 
 def table(name: str, state: State) -> pd.DataFrame:
     """Return one debate's table by its name in `catalogue.TABLES`, as plain rows."""
-    return _frame(TABLES[name].columns, TABLES[name].rows(state))
+    return frame_of_rows(TABLES[name].columns, TABLES[name].rows(state))
 
 
 def table_of_many(made: Table, states: Iterable[State]) -> pd.DataFrame:
     """Return the same table of many debates, with the debate's column in front."""
-    return _frame(made.columns_of_many, made.rows_of_many(states))
+    return frame_of_rows(made.columns_of_many, made.rows_of_many(states))
 
 
 def stances_of_many(states: Iterable[State]) -> pd.DataFrame:
@@ -202,7 +201,7 @@ def stances_of_many(states: Iterable[State]) -> pd.DataFrame:
             codes += [-1 if stance is None else labels.get(stance, -2) for stance in column]
         seats += [(state.id, name) for name in names]
     dtype = pd.CategoricalDtype(pd.Index([*labels, tables.OTHER_CATEGORY], dtype=TEXT))
-    frame = _frame({"debate": "text", "seat": "text"}, seats)
+    frame = frame_of_rows({"debate": "text", "seat": "text"}, seats)
     for number, codes in columns.items():
         padded = np.array(codes + [-1] * (len(seats) - len(codes)), dtype="int64")
         padded[padded == -2] = len(labels)
@@ -210,9 +209,16 @@ def stances_of_many(states: Iterable[State]) -> pd.DataFrame:
     return frame
 
 
-def rows_frame(columns: Columns, rows: Iterable[Row]) -> pd.DataFrame:
+def frame_of_rows(columns: Columns, rows: Iterable[Row]) -> pd.DataFrame:
     """Return plain rows as a frame with the documented dtypes."""
-    return _frame(columns, rows)
+    with rarer_collections():
+        values: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * len(columns)
+        return pd.DataFrame(
+            {
+                name: _MAKERS[kind](column)
+                for (name, kind), column in zip(columns.items(), values, strict=True)
+            }
+        )
 
 
 def debates_frame(rows: Iterable[DebateRow]) -> pd.DataFrame:
@@ -221,7 +227,7 @@ def debates_frame(rows: Iterable[DebateRow]) -> pd.DataFrame:
     Columns: id, title, kind, status, stop_reason, created, updated (UTC), pick (option id or
     `none`; NA without a verdict), seats (names).
     """
-    return _frame(listings.DEBATES, listings.debate_rows(rows))
+    return frame_of_rows(listings.DEBATES, listings.debate_rows(rows))
 
 
 def seats_frame(seats: Iterable[Mapping[str, object]]) -> pd.DataFrame:
@@ -233,7 +239,7 @@ def seats_frame(seats: Iterable[Mapping[str, object]]) -> pd.DataFrame:
     Args:
         seats: a dict each, with the columns' names as keys.
     """
-    return _frame(listings.SEATS, listings.seat_rows(seats))
+    return frame_of_rows(listings.SEATS, listings.seat_rows(seats))
 
 
 def _square(state: State, name: str, across: str) -> pd.DataFrame:
@@ -250,31 +256,18 @@ def _square(state: State, name: str, across: str) -> pd.DataFrame:
     return made
 
 
-def _rows(table: Callable[[State], Iterable[Row]], states: Iterable[State]) -> Iterable[Row]:
-    return chain.from_iterable(map(table, states))
-
-
-def _frame(columns: Columns, rows: Iterable[Row]) -> pd.DataFrame:
-    with rarer_collections():
-        values: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * len(columns)
-        return pd.DataFrame(
-            {
-                name: _MAKERS[kind](column)
-                for (name, kind), column in zip(columns.items(), values, strict=True)
-            }
-        )
+def _nullable(values: Sequence[Any], dtype: Any) -> Any:
+    if values and values.count(None) == len(values):  # as most seats' lens, mood and tokens
+        return pd.array([None], dtype=dtype).repeat(len(values))
+    return pd.array(list(values), dtype=dtype)
 
 
 def _texts(values: Sequence[str | None]) -> Any:
-    if not all(map(str.isascii, filter(None, values))):
-        values = [value and storable(value) for value in values]
-    return pd.array(list(values), dtype=TEXT)
+    return _nullable(storable_texts(values), TEXT)
 
 
 def _lists(values: Sequence[Sequence[str]]) -> Any:
-    if all(map(str.isascii, chain.from_iterable(values))):
-        return pd.Series([list(value) for value in values], dtype=object)
-    return pd.Series([[storable(text) for text in value] for value in values], dtype=object)
+    return pd.Series([list(value) for value in storable_lists(values)], dtype=object)
 
 
 def _times(values: Sequence[int | None]) -> Any:
@@ -284,8 +277,8 @@ def _times(values: Sequence[int | None]) -> Any:
 
 _MAKERS: Final[dict[str, Callable[[Sequence[Any]], Any]]] = {
     "text": _texts,
-    "int": lambda values: pd.array(list(values), dtype="Int64"),
-    "float": lambda values: pd.array(list(values), dtype="Float64"),
+    "int": lambda values: _nullable(values, "Int64"),
+    "float": lambda values: _nullable(values, "Float64"),
     "flag": lambda values: pd.array(list(values), dtype="boolean"),
     "list": _lists,
     "time": _times,

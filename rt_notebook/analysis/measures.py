@@ -141,10 +141,8 @@ def conformity(before: Mapping[str, Hashable], after: Mapping[str, Hashable]) ->
         after: the same after the next round.
     """
     moved = [seat for seat in before if seat in after and before[seat] != after[seat]]
-    yielded = sum(
-        after[seat] == _majority(key for other, key in before.items() if other != seat)
-        for seat in moved
-    )
+    held = Counter(before.values())
+    yielded = sum([_is_majority(after[seat], before[seat], held) for seat in moved])
     return yielded / len(moved) if moved else NAN
 
 
@@ -284,11 +282,12 @@ def _pair_agreement(counts: Sequence[int]) -> float:
     return sum(n * (n - 1) for n in counts) / (total * (total - 1))
 
 
-def _majority(keys: Iterable[Hashable]) -> Hashable | None:
-    ranked = Counter(keys).most_common(2)
-    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
-        return None
-    return ranked[0][0]
+def _is_majority(key: Hashable, own: Hashable, held: Counter[Hashable]) -> bool:
+    """Return whether more seats held `key` than any other, without one seat that held `own`."""
+    most = held[key]
+    return most > 0 and all(
+        [count - (other == own) < most for other, count in held.items() if other != key]
+    )
 
 
 def _sum_of_squares(values: list[Hashable]) -> int:

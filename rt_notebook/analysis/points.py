@@ -6,10 +6,12 @@ or less stays in the group.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain, repeat
 from typing import Final
 
 from rt_notebook.analysis.tables import Columns, Row
@@ -31,23 +33,37 @@ POINTS: Final[Columns] = {
 
 _READ: Final = 2_000
 _STEM: Final = 6
+_stem: Final = operator.itemgetter(slice(_STEM))
 # What bounds the work per point, whatever the points hold.
 _FEATURES: Final = 64
 _POSTINGS: Final = 32
 _COMPARED: Final = 8
+# Texts whose features are kept: repeats of a debate have many in common.
+_KEPT: Final = 1_024
 # Scripts that are written without spaces: a run of them is no word.
 _UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _WORD: Final = re.compile(r"[^\W_]+")
-# What is neither a letter nor a digit of ASCII becomes a space.
-_ASCII_WORDS: Final = bytes(code if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
+# What is neither a letter nor a digit of ASCII becomes a space; capitals become small.
+_ASCII_WORDS: Final = bytes(
+    ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)
+).ljust(256)
+# A byte for each of few groups: no count of shared features is larger than `_FEATURES`.
+_LANE: Final = 8
+# For a text of so many features: 1 for each count of shared ones that is half of them or more.
+_ENOUGH: Final = [
+    bytes(count >= own * THRESHOLD for count in range(256)) for own in range(_FEATURES + 1)
+]
+
+Features = frozenset[bytes]
+"""What is compared of a text."""
 
 
 def point_rows(state: State) -> Iterator[Row]:
-    """Yield the rows of `POINTS`, by round, the seats' order, then as written."""
+    """Return the rows of `POINTS`, by round, the seats' order, then as written."""
     bullets = list(_bullets(state))
-    groups = group_points(text for *_, text in bullets)
-    for bullet, group in zip(bullets, groups, strict=True):
-        yield *bullet, group
+    groups = group_points([bullet[-1] for bullet in bullets])
+    # A bullet's tuple and a group's, joined.
+    return map(operator.add, bullets, zip(groups, strict=True))
 
 
 def group_points(texts: Iterable[str]) -> list[int]:
@@ -65,14 +81,18 @@ def group_points(texts: Iterable[str]) -> list[int]:
     share most of them.
     """
     found: list[int] = []
-    seen: dict[frozenset[str] | str, int] = {}
+    again: dict[str, int] = {}  # seats say many a point in the same words in every round
+    seen: dict[Features | str, int] = {}
     groups = _Groups()
     for text in texts:
-        features = _features(text)
-        key = features or text.strip()
-        group = seen.get(key)
+        group = again.get(text)
         if group is None:
-            group = seen[key] = groups.likest(features) or groups.open(features)
+            features = _features(text[:_READ])
+            key = features or text.strip()
+            group = seen.get(key)
+            if group is None:
+                group = seen[key] = groups.likest(features) or groups.open(features)
+            again[text] = group
         found.append(group)
     return found
 
@@ -90,47 +110,43 @@ def _bullets(state: State) -> Iterator[tuple[int, str, str, str]]:
                     yield number, turn.seat, kind, text
 
 
-def _features(text: str) -> frozenset[str]:
-    folded = text[:_READ].casefold()
-    if folded.isascii():  # several times as fast as the pattern below
-        words = folded.encode().translate(_ASCII_WORDS).decode().split()
-        return frozenset([word[:_STEM] for word in words[:_FEATURES]])
+@lru_cache(_KEPT)
+def _features(read: str) -> Features:
+    if read.isascii():  # several times as fast as the pattern below
+        words = read.encode().translate(_ASCII_WORDS).split()
+        return frozenset(map(_stem, words[:_FEATURES]))
     found: list[str] = []
-    for word in _WORD.findall(folded):
+    for word in _WORD.findall(read.casefold()):
         if _UNSPACED.search(word):
             found += map(str.__add__, word, word[1:]) if len(word) > 1 else (word,)
         else:
             found.append(word[:_STEM])
         if len(found) >= _FEATURES:
             break
-    return frozenset(found[:_FEATURES])
+    return frozenset([feature.encode(errors="surrogatepass") for feature in found[:_FEATURES]])
 
 
 class _Groups:
     """The first texts of the groups so far, by their features, and the likest of them.
 
-    As long as they are few, each is a number with a bit for every feature, and all are looked at:
-    several times as fast as the index, with the same outcome.
+    As long as they are few, each feature is a number with a byte for every group, 1 where the group
+    has it: their sum counts for all groups at once what a text shares with them, several times as
+    fast as the index, with the same outcome.
     """
 
     def __init__(self) -> None:
-        self._leaders: list[frozenset[str]] = []
-        self._bits: dict[str, int] = {}
-        self._masks: list[int] = []
-        self._index: dict[str, list[int]] = {}
+        self._leaders: list[Features] = []
+        self._lanes: dict[bytes, int] = {}
+        self._index: dict[bytes, list[int]] = {}
 
-    def open(self, features: frozenset[str]) -> int:
+    def open(self, features: Features) -> int:
         """Open a group with its first text; return its number."""
         self._leaders.append(features)
         group = len(self._leaders)
         if group <= _POSTINGS:
-            mask = 0
+            lanes, own = self._lanes, 1 << _LANE * (group - 1)
             for feature in features:
-                bit = self._bits.get(feature)
-                if bit is None:
-                    bit = self._bits[feature] = 1 << len(self._bits)
-                mask |= bit
-            self._masks.append(mask)
+                lanes[feature] = lanes.get(feature, 0) | own
         elif group == _POSTINGS + 1:
             for number, leader in enumerate(self._leaders, 1):
                 self._enter(leader, number)
@@ -138,19 +154,17 @@ class _Groups:
             self._enter(features, group)
         return group
 
-    def likest(self, features: frozenset[str]) -> int | None:
+    def likest(self, features: Features) -> int | None:
         """Return the group that a text joins; None: it opens one."""
         few = len(self._leaders) <= _POSTINGS
         best, found = 0.0, None
-        for group in self._of_few(features) if few else self._of_many(features):
-            other = self._leaders[group - 1]
-            common = len(features & other)
-            likeness = common / (len(features) + len(other) - common)
+        for group, common in self._of_few(features) if few else self._of_many(features):
+            likeness = common / (len(features) + len(self._leaders[group - 1]) - common)
             if likeness > best or (likeness == best and found is not None and group < found):
                 best, found = likeness, group
         return found if best >= THRESHOLD else None
 
-    def _enter(self, features: frozenset[str], group: int) -> None:
+    def _enter(self, features: Features, group: int) -> None:
         for feature in features:
             postings = self._index.get(feature)
             if postings is None:
@@ -158,31 +172,35 @@ class _Groups:
             elif len(postings) < _POSTINGS:
                 postings.append(group)
 
-    def _of_few(self, features: frozenset[str]) -> Sequence[int]:
-        mask = 0
-        for feature in features:
-            mask |= self._bits.get(feature, 0)
-        shared = [(mask & other).bit_count() for other in self._masks]
-        # Half of the features is the least.
-        least = len(features) * THRESHOLD
-        if not mask or max(shared) < least:
-            return ()
-        likely = [group for group, count in enumerate(shared, 1) if count >= least]
-        return _most(likely, lambda group: shared[group - 1])
+    def _of_few(self, features: Features) -> list[tuple[int, int]]:
+        """Return groups to compare with, and how many features the text shares with each."""
+        total = sum(map(self._lanes.get, features, repeat(0)))
+        if not total:
+            return []
+        shared = total.to_bytes(len(self._leaders), "little")
+        likely = shared.translate(_ENOUGH[len(features)])
+        found = []
+        place = likely.find(1)
+        while place >= 0:
+            found.append((place + 1, shared[place]))
+            place = likely.find(1, place + 1)
+        return _most(found)
 
-    def _of_many(self, features: frozenset[str]) -> Sequence[int]:
+    def _of_many(self, features: Features) -> list[tuple[int, int]]:
+        """Return the same by the index."""
         postings = [self._index[feature] for feature in features if feature in self._index]
         shared = Counter(chain.from_iterable(postings))
-        likely = list(shared)
+        likely = list(shared.items())
         if max(map(len, postings), default=0) < _POSTINGS:
             # No list is full, so the counts are exact.
             least = len(features) * THRESHOLD
-            likely = [group for group, count in shared.items() if count >= least]
-        return _most(likely, shared.__getitem__)
+            likely = [(group, count) for group, count in shared.items() if count >= least]
+        # What full lists left out is counted now.
+        return [(group, len(features & self._leaders[group - 1])) for group, _ in _most(likely)]
 
 
-def _most(groups: list[int], shared: Callable[[int], int]) -> list[int]:
+def _most(groups: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the groups to compare with: those that share most, the older ones in a tie."""
     if len(groups) <= _COMPARED:
         return groups
-    return sorted(groups, key=lambda group: (-shared(group), group))[:_COMPARED]
+    return sorted(groups, key=lambda found: (-found[1], found[0]))[:_COMPARED]

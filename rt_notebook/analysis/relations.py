@@ -10,7 +10,7 @@ from typing import Final
 
 from rt_notebook.analysis.tables import Columns, Row, calls_in_order
 from rt_notebook.domain.normal import normal_form
-from rt_notebook.domain.positions import Position, at_round, canonical_key
+from rt_notebook.domain.positions import Position, by_round, canonical_key
 from rt_notebook.domain.state import State
 
 ENDORSEMENTS: Final[Columns] = {"seat": "text", "named": "text", "round": "int"}
@@ -62,9 +62,8 @@ def agreement_rows(state: State) -> Iterator[Row]:
     names = [seat.name for seat in state.spec.counted]
     for one in names:
         for other in names:
-            both = [row for row in keys if one in row and other in row]
-            same = sum(row[one] == row[other] for row in both)
-            yield one, other, same / len(both) if both else None, len(both)
+            both = [row[one] == row[other] for row in keys if one in row and other in row]
+            yield one, other, sum(both) / len(both) if both else None, len(both)
 
 
 def keys_by_round(state: State) -> list[dict[str, str]]:
@@ -77,8 +76,8 @@ def keys_by_round(state: State) -> list[dict[str, str]]:
         name: taken for name, taken in state.history.items() if name in names
     }
     return [
-        {name: canonical_key(position.key) for name, position in at_round(history, number).items()}
-        for number in range(len(state.turns))
+        {name: canonical_key(position.key) for name, position in held.items()}
+        for held in by_round(history, len(state.turns))
     ]
 
 

@@ -120,7 +120,7 @@ class Sweep(Frames):
         from rt_notebook.analysis import frames
 
         columns = debates_columns(self.plan)
-        return frames.rows_frame(columns, debate_rows(self.plan, self._found(), self.failures))
+        return frames.frame_of_rows(columns, debate_rows(self.plan, self._found(), self.failures))
 
     @property
     def stabilities(self) -> pd.DataFrame:
@@ -132,7 +132,9 @@ class Sweep(Frames):
         from rt_notebook.analysis import frames
         from rt_notebook.analysis.sweep_tables import STABILITIES
 
-        return frames.rows_frame(STABILITIES, stability_rows(self.plan, self._found(), stability))
+        return frames.frame_of_rows(
+            STABILITIES, stability_rows(self.plan, self._found(), stability)
+        )
 
     def __repr__(self) -> str:
         counts = Counter(self._status(planned.id) for planned in self.plan.debates)

@@ -6,18 +6,20 @@ A row is a tuple in its table's column order; None stands for what is missing or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, Literal
 
 from rt_notebook.contract.text import without_empty
 from rt_notebook.domain.gate import Question, question_key
 from rt_notebook.domain.normal import normal_form
-from rt_notebook.domain.positions import Flip, at_round, canonical_key, flips
+from rt_notebook.domain.positions import Flip, by_round, canonical_key, flips
 from rt_notebook.domain.reply import OTHER, Reply
 from rt_notebook.domain.seat import vendor_of
 from rt_notebook.domain.snapshot import final_tally, tally_at
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import CLOSING_PURPOSES, Call, Turn
+from rt_notebook.domain.usage import UNKNOWN
 
 Kind = Literal["text", "int", "float", "flag", "list", "time"]
 Row = tuple[Any, ...]
@@ -117,6 +119,20 @@ def storable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
+def storable_texts(values: Sequence[str | None]) -> Sequence[str | None]:
+    """Return a column of texts as `storable` has each."""
+    if all(map(str.isascii, filter(None, values))):
+        return values
+    return [value and storable(value) for value in values]
+
+
+def storable_lists(values: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """Return a column of lists of texts as `storable` has each text."""
+    if all(map(str.isascii, chain.from_iterable(values))):
+        return values
+    return [[storable(text) for text in value] for value in values]
+
+
 def reply_rows(state: State) -> Iterator[Row]:
     """Yield the rows of `REPLIES`, by round, then in the seats' order; hidden seats are in them."""
     seats = {seat.name: seat for seat in state.spec.seats}
@@ -138,7 +154,7 @@ def reply_rows(state: State) -> Iterator[Row]:
                 turn.error,
                 turn.reply.raw if turn.reply is not None else None,
                 *_tokens(turn.calls),
-                _total(latency_s(call) for call in turn.calls),
+                _total(map(latency_s, turn.calls)),
             )
 
 
@@ -241,11 +257,12 @@ def stance_columns(state: State) -> dict[int, list[str | None]]:
     """
     labels = dict(zip(state.spec.brief.option_ids, state.spec.brief.options, strict=True))
     found: dict[int, list[str | None]] = {}
+    positions = by_round(state.history, len(state.turns))
+    names = [seat.name for seat in state.spec.counted]
     for number in state.numbers:
-        positions = at_round(state.history, number)
+        held = positions[number]
         found[number] = [
-            labels.get(positions[seat.name].key, OTHER_CATEGORY) if seat.name in positions else None
-            for seat in state.spec.counted
+            labels.get(held[name].key, OTHER_CATEGORY) if name in held else None for name in names
         ]
     return found
 
@@ -283,10 +300,11 @@ def _reading(state: State, turn: Turn) -> Row:
 def _tokens(calls: Iterable[Call]) -> Row:
     """Return the sums of what is known over some tries, in the order of `_TOKENS`."""
     tries = list(calls)
-    if len(tries) == 1:
-        only = tries[0].usage
+    told = [call.usage for call in tries if call.usage is not UNKNOWN]
+    if len(tries) == 1 or not told:
+        only = told[0] if told else UNKNOWN
         return only.prompt_tokens, only.completion_tokens, only.cached_tokens, only.cost
-    *tokens, cost = (_total(getattr(call.usage, name) for call in tries) for name in _TOKENS)
+    *tokens, cost = (_total(getattr(usage, name) for usage in told) for name in _TOKENS)
     unpriced = any(call.outcome == "finished" and call.usage.cost is None for call in tries)
     # As a debate's tally has it: 0 would say that those without a price cost nothing.
     return *tokens, cost or (None if unpriced else cost)

@@ -57,12 +57,9 @@ class Brief(Value):
         """Return what a person reads for a stance key: the option's label, or an `other:` label."""
         if key is None:
             return None
-        if (
-            key.startswith("opt-")
-            and key[4:].isdecimal()
-            and 1 <= int(key[4:]) <= len(self.options)
-        ):
-            return self.options[int(key[4:]) - 1]
+        number = key[4:]
+        if key.startswith("opt-") and number.isdecimal() and 1 <= int(number) <= len(self.options):
+            return self.options[int(number) - 1]
         return key.removeprefix("other:").strip() if key.startswith("other:") else key
 
     @field_validator("known", "assumed", "constraints", "options", mode="before")

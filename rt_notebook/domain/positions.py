@@ -64,12 +64,26 @@ def at_round(history: Mapping[str, Sequence[Position]], number: int) -> dict[str
     return found
 
 
+def by_round(history: Mapping[str, Sequence[Position]], rounds: int) -> list[dict[str, Position]]:
+    """Return `at_round` of the rounds from 0, in one pass over the history."""
+    found: list[dict[str, Position]] = [{} for _ in range(rounds)]
+    for name, taken in history.items():
+        latest, upcoming = None, 0
+        for number, held in enumerate(found):
+            while upcoming < len(taken) and taken[upcoming].round <= number:
+                latest, upcoming = taken[upcoming], upcoming + 1
+            if latest is not None:
+                held[name] = latest
+    return found
+
+
 def flips(history: Mapping[str, Sequence[Position]]) -> list[Flip]:
     """Return every change of stance, by round, then in the seats' order."""
     found: list[Flip] = []
     for name, taken in history.items():
         for before, after in pairwise(taken):
-            if canonical_key(before.key) != canonical_key(after.key):
+            same = before.key == after.key or canonical_key(before.key) == canonical_key(after.key)
+            if not same:
                 found.append(Flip(name, after.round, before.key, after.key))
     return sorted(found, key=lambda flip: flip.round)
 

@@ -11,6 +11,7 @@ from rt_notebook.domain.positions import Position, at_round, count
 from rt_notebook.domain.research import RESEARCH
 from rt_notebook.domain.state import State
 from rt_notebook.domain.titles import shown_title
+from rt_notebook.errors import one_line
 
 SNAPSHOT_VERSION = 1
 Status = Literal[
@@ -153,6 +154,37 @@ class Snapshot(_Part):
     def ending(self) -> dict[str, Any]:
         """The verdict or the summary, whichever this kind of debate ends with."""
         return self.summary or self.verdict or {"status": "none"}
+
+    def __repr__(self) -> str:
+        """Return one line, safe to print."""
+        return f"<Snapshot {self._standing()}>"
+
+    def __str__(self) -> str:
+        """Return some lines: where it stands, what waits for a person, and what to do now."""
+        asked = self.gate.questions if self.gate is not None else []
+        lines = [self._standing()]
+        lines += [f"{q.id} ({', '.join(q.askers)}): {q.text}" for q in asked]
+        lines += [f"{turn.seat} is to speak in round {turn.round}" for turn in self.turns]
+        command = self.next_action.command or self.next_action.wait_command
+        lines += [line for line in (self.next_action.instruction, command) if line]
+        return "\n".join(one_line(line, 300) for line in lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print the lines, in IPython."""
+        for number, line in enumerate(str(self).split("\n")):
+            if number:
+                printer.break_()
+            printer.text(line)
+
+    def _standing(self) -> str:
+        status = f"{self.status} ({self.stop_reason})" if self.stop_reason else self.status
+        ending = "summary" if self.summary is not None else "verdict"
+        rounds = f"{self.completed_rounds} of {self.rounds} round{'s' if self.rounds != 1 else ''}"
+        calls = f"{self.usage['calls']} call{'s' if self.usage['calls'] != 1 else ''}"
+        return one_line(
+            f"{self.id}: {status}; {rounds}, {calls}; {ending} {self.ending['status']}; "
+            f"{one_line(self.title, 80)!r}"
+        )
 
 
 def snapshot(

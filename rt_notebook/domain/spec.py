@@ -245,7 +245,7 @@ class DebateSpec(Value):
     @property
     def counted(self) -> tuple[Seat, ...]:
         """The seats whose stances count: all but hidden ones."""
-        return tuple(seat for seat in self.seats if not seat.hidden)
+        return tuple([seat for seat in self.seats if not seat.hidden])
 
     @property
     def closer(self) -> Seat | None:

@@ -25,6 +25,8 @@ def test_bullets_become_rows_in_order() -> None:
     [
         ("Six people can't run two deployments.", "six people cannot run two deployments"),
         ("The p95 latency comes from the database", "p95 latency comes from our databases"),
+        ("Six people can't run two deployments", "Six people can’t run two deployments…"),
+        ("The latency comes from storing", "the latency comes from ſtoring"),  # noqa: RUF001
         ("六個人無法同時維護兩套部署環境", "六個人無法同時維護兩套部署系統"),
         ("障害時の復旧手順が決まっていない", "障害時の復旧手順はまだ決まっていない"),
         ("...", "..."),

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from rt_notebook.domain.gate import merged_questions, question_key
-from rt_notebook.domain.positions import Flip, Position, at_round, canonical_key, count, flips
+from rt_notebook.domain.positions import (
+    Flip,
+    Position,
+    at_round,
+    by_round,
+    canonical_key,
+    count,
+    flips,
+)
 from rt_notebook.domain.reply import Reply
 from rt_notebook.domain.turn import Turn
 from rt_notebook.domain.usage import Tally, Usage
@@ -26,6 +34,13 @@ def test_positions_after_round() -> None:
         "a": "opt-1", "c": "opt-10", "d": "opt-2",
     }  # fmt: skip
     assert at_round(HISTORY, 9)["a"].key == "opt-2"
+
+
+def test_positions_of_all_rounds_are_those_of_each() -> None:
+    found = by_round(HISTORY, 4)
+    assert found == [at_round(HISTORY, number) for number in range(4)]
+    assert [list(held) for held in found[:2]] == [["a", "c", "d"], ["a", "b", "c", "d"]]
+    assert by_round(HISTORY, 0) == []
 
 
 def test_tally_orders_options_by_number() -> None:

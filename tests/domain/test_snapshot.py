@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from IPython.lib.pretty import pretty
+
 from rt_notebook.domain.script import fail, say, scripted
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import Limits
@@ -78,6 +80,16 @@ def test_snapshot_of_open_gate() -> None:
             "wait_command": "%roundtable wait d",
             "hold_command": "%roundtable hold d --round 0",
         }
+        assert repr(snapshot_of(ride.state)) == (
+            "<Snapshot d: waiting; 0 of 1 round, 2 calls; verdict none; '(Roundtable) - Ship now?'>"
+        )
+        lines: str = pretty(snapshot_of(ride.state))  # type: ignore[no-untyped-call]  # IPython's
+        assert lines.split("\n") == [
+            "d: waiting; 0 of 1 round, 2 calls; verdict none; '(Roundtable) - Ship now?'",
+            "q1 (a): How much?",
+            shown["next_action"]["instruction"],
+            "%roundtable answer d --round 0 q1='…'",
+        ]
         await ride.stop()
         await task
         stopped = snapshot_of(ride.state)
