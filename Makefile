@@ -13,8 +13,8 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 # The frames are computed by pandas alone, so these run once more on the oldest one supported.
 FRAMES_TESTS := tests/analysis
 # Kernels, terminals, kills and a browser on a busy machine: a failure counts when it comes back. Each
-# try is printed (R); `make test RERUNS=` shows every first failure as one.
-RERUNS ?= --reruns 2 --reruns-delay 1
+# try is printed (R), and named at the end; `make test RERUNS=` shows every first failure as one.
+RERUNS ?= --reruns 2 --reruns-delay 1 -rR
 
 LIVE = $(TOOL) pytest -q -n 2 --dist loadgroup $(RERUNS)
 # Only the files that have such tests: reading the thousands of others takes longer than many of them.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from rt_notebook.contract.text import only_dashes
+from rt_notebook.contract.text import check_text, only_dashes
 
 # Emphasis and white space may alternate at the ends.
 _AROUND: Final = "*_` \t\n\r"
@@ -49,7 +49,11 @@ def read_question(text: str) -> str | None:
 
     Returns:
         The question as written, without one leading `-` or `•`.
+
+    Raises:
+        UsageError: it is no text at all.
     """
+    check_text("read_question", text)
     lines = text.strip()
     if lines[:1] in "-•":
         lines = lines[1:].strip()

@@ -24,7 +24,7 @@ from rt_notebook.contract.headers import (
 from rt_notebook.contract.naming import OptionNames, option_names, seat_names
 from rt_notebook.contract.question import read_question
 from rt_notebook.contract.reading import Grammar, take_apart
-from rt_notebook.contract.text import bullet, bullets, marked
+from rt_notebook.contract.text import bullet, bullets, check_text, marked
 from rt_notebook.domain.reply import PASS, Reply
 
 TRIMMED: Final = "trimmed"
@@ -67,7 +67,11 @@ def read_reply(
 
     Returns:
         The reply; `valid` says whether it keeps the contract, `errors` how it doesn't.
+
+    Raises:
+        UsageError: it is no text at all.
     """
+    check_text("read_reply", text)
     names = option_names(options)
     source = take_apart(text, _GRAMMAR, lambda found: _stance(found, names)[1] is not None)
     notes = source.notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rt_notebook.contract.text import without_empty
+from rt_notebook.contract.text import check_text, without_empty
 from rt_notebook.domain.reply import Reply
 
 SHORTEST: Final = 40
@@ -19,7 +19,12 @@ def similarity(first: str, second: str) -> float:
     Case and white space are folded and Markdown marks dropped before. A text with fewer than 40
     characters left is never alike: 0.0. Source: P. Jaccard, "The Distribution of the Flora in the
     Alpine Zone", New Phytologist 11 (1912).
+
+    Raises:
+        UsageError: one of them is no text.
     """
+    check_text("similarity", first)
+    check_text("similarity", second)
     one, two = _cleaned(first), _cleaned(second)
     if len(one) < SHORTEST or len(two) < SHORTEST:
         return 0.0

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from rt_notebook.characters import IGNORABLE
+from rt_notebook.errors import UsageError, one_line
 
 BOM: Final = "bom"
 ESCAPES: Final = "escapes"
@@ -27,6 +28,22 @@ _BLANK: Final = re.compile(rf"(?:\s|{IGNORABLE.pattern})*+")
 _NOTHING: Final = frozenset({"", "none", "n/a", "nothing", "无", "無", "なし", "없음"})
 _WRAPPING: Final = _WHITE + "*_`()[]\"'.,;:-–—"
 _DASHES: Final = "-–—"
+_LONGEST_EMPTY: Final = 40
+"""Characters of a bullet that may say that there is none, marks included."""
+
+
+def check_text(of: str, text: object) -> None:
+    """Check that a caller gave a text, whatever it holds.
+
+    Args:
+        of: the function that was called.
+        text: what it was given.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not isinstance(text, str):
+        raise UsageError(f"{of}: a text is expected, got {one_line(repr(text), 80)}")
 
 
 def clean(text: str) -> tuple[str, list[str]]:
@@ -102,14 +119,14 @@ def bullets(lines: Iterable[str]) -> list[str]:
 
 def is_empty_bullet(text: str) -> bool:
     """Return whether a bullet only says `none`, `n/a`, `nothing`, `-`, `(none)` or the like."""
-    if len(text) > 40:
+    if len(text) > _LONGEST_EMPTY:
         return False
     return text.strip(_WRAPPING).casefold() in _NOTHING
 
 
 def without_empty(texts: Iterable[str]) -> list[str]:
     """Return the bullets that say something, as frames and prompts show them."""
-    return [text for text in texts if not is_empty_bullet(text)]
+    return [text for text in texts if len(text) > _LONGEST_EMPTY or not is_empty_bullet(text)]
 
 
 def only_dashes(text: str) -> bool:

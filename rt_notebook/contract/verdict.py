@@ -19,7 +19,13 @@ from rt_notebook.contract.headers import (
 )
 from rt_notebook.contract.naming import OptionNames, option_names
 from rt_notebook.contract.reading import Grammar, take_apart
-from rt_notebook.contract.text import bullet, bullets, is_empty_bullet, without_empty
+from rt_notebook.contract.text import (
+    bullet,
+    bullets,
+    check_text,
+    is_empty_bullet,
+    without_empty,
+)
 from rt_notebook.domain.reply import VerdictText
 
 _GRAMMAR: Final = Grammar(VERDICT_NAMES, verdict_headers, has_doubts=True, may_pass=False)
@@ -35,7 +41,11 @@ def read_verdict(text: str, *, options: Sequence[str] = ()) -> VerdictText:
 
     Returns:
         The verdict; `valid` says whether it keeps the contract, `errors` how it doesn't.
+
+    Raises:
+        UsageError: it is no text at all.
     """
+    check_text("read_verdict", text)
     names = option_names(options)
     source = take_apart(text, _GRAMMAR, lambda found: _pick(found, names) is not None)
     found = source.sections

@@ -23,7 +23,7 @@ from rt_notebook.rendering.markup import markdown_escape as esc
 from rt_notebook.rendering.markup import markdown_points, markdown_quote
 from rt_notebook.rendering.plain import one_line
 from rt_notebook.rendering.sources import TITLE, source_lines
-from rt_notebook.rendering.wording import joined, money
+from rt_notebook.rendering.wording import joined, money, shell_line
 
 TITLE_LIMIT: Final = 120
 _BRAND: Final = "(Roundtable) - "
@@ -139,7 +139,8 @@ def _status(state: State) -> list[str]:
     found = [_standing(state)]
     step = facts.next_step(state)
     if step is not None:
-        found.append(f"`{step[0]}` {esc(step[1])}.")
+        in_shell, effect = facts.next_step(state, shell_line) or step
+        found.append(f"`{step[0]}`, in a shell `{in_shell}`, {esc(effect)}.")
     if facts.all_scripted(state.spec):
         found.append(
             f"**{esc(facts.SCRIPTED_TITLE)}.** The replies are made up: this record shows the "

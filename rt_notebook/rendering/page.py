@@ -46,7 +46,7 @@ def report_page(state: State) -> str:
         state: the fold, finished or not.
     """
     # In place of a notebook's variable: what anybody with the store can type.
-    body = report_html(state, variable=f'rt.load("{state.id}")')
+    body = report_html(state, variable=f'rt.load("{state.id}")', anywhere=True)
     return f"""\
 <!DOCTYPE html>
 <html lang="en">

@@ -16,7 +16,7 @@ from rt_notebook.rendering.palette import ALERT, NEUTRAL, seat_colors, stance_co
 from rt_notebook.rendering.plain import one_line
 from rt_notebook.rendering.sources_html import sources_html
 from rt_notebook.rendering.transcript import gates_html, replies_html
-from rt_notebook.rendering.wording import money
+from rt_notebook.rendering.wording import money, shell_line
 
 _HEADLINE = 300
 _CONTEXT = 8_000
@@ -24,17 +24,24 @@ _BRAND = "letter-spacing:0.06em;font-size:0.85em;opacity:0.75;font-weight:600"
 _COLUMN = "flex:1 1 240px;min-width:0"
 
 
-def report_html(state: State, *, variable: str | None = None, notes: Sequence[str] = ()) -> str:
+def report_html(
+    state: State,
+    *,
+    variable: str | None = None,
+    notes: Sequence[str] = (),
+    anywhere: bool = False,
+) -> str:
     """Return the debate as a static HTML fragment, safe whatever its texts hold.
 
     Args:
         state: the fold, finished or not.
         variable: the notebook variable that holds the result, for the line on how to get the data.
         notes: warnings to list.
+        anywhere: it is read outside of a notebook too, so commands are named as in a shell as well.
     """
     body = [
         _banner(state),
-        _header(state),
+        _header(state, anywhere),
         discussion_html(state) if state.discusses else _review(state),
         _failures(state),
         _warnings(notes),
@@ -65,7 +72,7 @@ def _banner(state: State) -> str:
     return parts.tag("div", style, f"{title} {escape(facts.SCRIPTED_HELP)}", extra='role="note"')
 
 
-def _header(state: State) -> str:
+def _header(state: State, anywhere: bool) -> str:
     color = ALERT if state.status in ("error", "interrupted") else NEUTRAL
     top = " ".join([
         parts.tag("span", _BRAND, "ROUNDTABLE"),
@@ -79,7 +86,7 @@ def _header(state: State) -> str:
         sources_html(state),
         parts.tag("div", parts.MUTED, escape(" · ".join(facts.facts_of(state)))),
         _seats(state),
-        _next(state),
+        _next(state, anywhere),
     ]
     return parts.tag("header", "", *parts_of_head)
 
@@ -134,12 +141,14 @@ def _seats(state: State) -> str:
     )
 
 
-def _next(state: State) -> str:
+def _next(state: State, anywhere: bool) -> str:
     step = facts.next_step(state)
     if step is None:
         return ""
     what, effect = step
-    content = f"{parts.command(what)} {escape(effect)}."
+    in_shell = facts.next_step(state, shell_line) if anywhere else None
+    also = f", in a shell {parts.command(in_shell[0])}," if in_shell is not None else ""
+    content = f"{parts.command(what)}{also} {escape(effect)}."
     if state.status in RESUMABLE:
         return parts.callout(ALERT, content)
     return parts.tag("div", "margin:8px 0 0", content)
@@ -247,14 +256,23 @@ def _usage(state: State) -> str:
     head = ["Seat", "Model", "Calls", "Tokens in", "Tokens out", "Cost"]
     rows = [
         [
-            parts.bdi(name), parts.bdi(model), f"{tally.calls:,}", f"{tally.prompt_tokens:,}",
-            f"{tally.completion_tokens:,}",
+            parts.bdi(name), parts.bdi(model), f"{tally.calls:,}",
+            f"{tally.prompt_tokens:,}" if _reported(state, name, "prompt_tokens") else "–",
+            f"{tally.completion_tokens:,}" if _reported(state, name, "completion_tokens") else "–",
             "–" if tally.cost is None else escape(money(tally.cost)),
         ]
         for name, model, tally in facts.usage_rows(state)
     ]  # fmt: skip
     table = parts.table(head, rows, label="Usage by seat")
     return parts.folded("Usage", table, style="margin:12px 0 0")
+
+
+def _reported(state: State, seat: str, tokens: str) -> bool:
+    """Return whether any of a seat's calls said how many: a sum of nothing would be 0."""
+    return any(
+        call.seat == seat and getattr(call.usage, tokens) is not None
+        for call in state.calls.values()
+    )
 
 
 def _footer(state: State, variable: str | None) -> str:

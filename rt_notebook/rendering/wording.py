@@ -13,6 +13,11 @@ def line_magic(verb: str, debate: str) -> str:
     return f"%roundtable {verb} {debate}"
 
 
+def shell_line(verb: str, debate: str) -> str:
+    """Return a verb as a shell takes it."""
+    return f"rt-notebook {verb} {debate}"
+
+
 def round_name(number: int) -> str:
     """Return `the opening` or `round N`."""
     return "the opening" if number == 0 else f"round {number}"

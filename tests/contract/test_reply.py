@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from typing import Any, cast
+
 import pytest
 
-from rt_notebook.contract import is_blank, is_empty_bullet, read_reply, without_empty
+from rt_notebook.contract import (
+    is_blank,
+    is_empty_bullet,
+    read_question,
+    read_reply,
+    read_verdict,
+    similarity,
+    without_empty,
+)
+from rt_notebook.errors import UsageError
 from tests.contract.replies import OPTIONS, REST, VALID, read, read_section, read_stance
 
 
@@ -198,6 +211,17 @@ def test_bullet_that_says_nothing_is_empty(text: str) -> None:
 @pytest.mark.parametrize("text", ["none of them", "nothing new", "n/a rates rise", "0", "no"])
 def test_bullet_with_words_is_not_empty(text: str) -> None:
     assert not is_empty_bullet(text)
+
+
+@pytest.mark.parametrize("given", [None, 5, b"STANCE: opt-1", ["STANCE: opt-1"]])
+@pytest.mark.parametrize("read_it", [read_reply, read_verdict, read_question])
+def test_what_is_no_text_is_named(read_it: Callable[[Any], object], given: object) -> None:
+    name = getattr(read_it, "__name__", "")
+    told = re.escape(f"{name}: a text is expected, got {given!r}")
+    with pytest.raises(UsageError, match=f"^{told}$"):
+        read_it(given)
+    with pytest.raises(UsageError, match=r"^similarity: a text is expected"):
+        similarity("a", cast(str, given))
 
 
 def test_new_keeps_the_word_none() -> None:

@@ -24,6 +24,7 @@ CONTEXT_TOKENS = 8192
 """Tokens that the model takes, prompt and answer together."""
 PROGRAM = "llama_cpp.server"
 """The module that serves it."""
+_WATCHED = str(Path(__file__).with_name("watched.py"))
 NAME = "smollm2-135m"
 """What the server calls the model."""
 
@@ -118,7 +119,8 @@ class ModelServer:
             "interrupt_requests": "false",
         }
         options = [word for name, value in given.items() for word in (f"--{name}", str(value))]
-        return [str(python_of(FOLDER)), "-m", PROGRAM, *options]
+        # Whoever is killed can't end it.
+        return [str(python_of(FOLDER)), _WATCHED, str(os.getpid()), PROGRAM, *options]
 
     def _answers(self) -> bool:
         connection = http.client.HTTPConnection(*self.address, timeout=5)

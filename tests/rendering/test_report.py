@@ -203,6 +203,16 @@ def test_variable_and_notes_are_named() -> None:
         assert "Two seats are alike" in shown
 
 
+def test_tokens_that_nobody_reported_are_missing() -> None:
+    story = Story(spec_of()).start_round()
+    story.reply("pm", stance("opt-1"), {"prompt_tokens": 1_200, "completion_tokens": 0})
+    shown = report_html(story.reply("dev", stance("opt-2")).state())
+    rows = shown[shown.index("Usage by seat") :].split("<tr")
+    counts = {name: next(row for row in rows if f"{name}</" in row) for name in ("pm", "dev")}
+    assert re.findall(r">(1,200|0|–)<", counts["pm"]) == ["1,200", "0", "–"]
+    assert re.findall(r">(1,200|0|–)<", counts["dev"]) == ["–", "–", "–"]
+
+
 def test_usage_and_cost_appear_when_known() -> None:
     story = Story(spec_of()).start_round()
     story.reply("pm", stance("opt-1"), {"prompt_tokens": 1_200, "completion_tokens": 34})
