@@ -23,7 +23,8 @@ MOST = 2.5
 ORDINARY_MBS = 10
 ANY_MBS = 2
 RUNS = 3
-ROUNDS = 6
+ROUNDS = 20
+PAUSE_S = 0.3
 FLOOR_S = 0.01
 ORDINARY = """STANCE: opt-2
 AGREE_WITH: pm, dev
@@ -149,8 +150,9 @@ def _shape(read: Reader, unit: str, around: str) -> tuple[float, float, float]:
     one = two = float("inf")
     for _ in range(ROUNDS):
         one, two = min(one, _fastest(read, half, RUNS)), min(two, _fastest(read, whole, RUNS))
-        if _ratio(one, two) <= MOST:
-            break  # only what looks quadratic is measured again
+        if _ratio(one, two) <= MOST and 2 * HALF / two / 1e6 >= ANY_MBS:
+            break  # only what looks quadratic or slow is measured again, a moment later
+        time.sleep(PAUSE_S)
     return one, two, _ratio(one, two)
 
 
