@@ -82,7 +82,7 @@ pandas-2.2:
 # Kernels and front ends 20 times in a row without a second try, then the long variants of tests.
 soak: env-test
 	$(TOOL) tools.soak
-	$(TOOL) pytest -q --timeout 0 -m soak
+	$(TOOL) pytest -q -n 2 --dist loadgroup --timeout 0 -m soak
 
 # Other inputs each time, FUZZ times as many as in `make test` (20: about a quarter of an hour), then
 # FUZZ_SECONDS guided by coverage where atheris is installed (it isn't by this).
