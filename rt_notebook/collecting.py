@@ -31,49 +31,45 @@ class _Collector:
     """The process's one collector, and who wants it slower."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a crowd holds while it counts
         self._holders = 0
         self._debates = 0
         # The process's own setting and ours as the collector tells it; None while it's not changed.
         self._changed: tuple[Thresholds, Thresholds] | None = None
-
-    def hold(self) -> None:
-        with self._lock:
-            self._hold()
-
-    def let_go(self) -> None:
-        with self._lock:
-            self._let_go()
 
     def enter(self) -> None:
         """Count a debate in; the one that makes a crowd holds for all of it."""
         with self._lock:
             self._debates += 1
             if self._debates == CROWD:
-                self._hold()
+                self.hold()
 
     def leave(self) -> None:
         """Count a debate out."""
         with self._lock:
             if self._debates == CROWD:
-                self._let_go()
+                self.let_go()
             self._debates -= 1
 
-    def _hold(self) -> None:
-        self._holders += 1
-        own = gc.get_threshold()
-        if self._holders == 1 and 0 < own[0] < THRESHOLDS[0]:
-            gc.set_threshold(*THRESHOLDS)
-            # Read back: a Python that has no third generation tells another third number.
-            self._changed = own, gc.get_threshold()
+    def hold(self) -> None:
+        """Slow it down for one more."""
+        with self._lock:
+            self._holders += 1
+            own = gc.get_threshold()
+            if self._holders == 1 and 0 < own[0] < THRESHOLDS[0]:
+                gc.set_threshold(*THRESHOLDS)
+                # Read back: a Python that has no third generation tells another third number.
+                self._changed = own, gc.get_threshold()
 
-    def _let_go(self) -> None:
-        self._holders -= 1
-        if self._holders == 0 and self._changed is not None:
-            own, ours = self._changed
-            if gc.get_threshold() == ours:  # else somebody has set it meanwhile
-                gc.set_threshold(*own)
-            self._changed = None
+    def let_go(self) -> None:
+        """Slow it down for one less."""
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0 and self._changed is not None:
+                own, ours = self._changed
+                if gc.get_threshold() == ours:  # else somebody has set it meanwhile
+                    gc.set_threshold(*own)
+                self._changed = None
 
 
 _COLLECTOR: Final = _Collector()

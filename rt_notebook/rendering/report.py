@@ -253,26 +253,25 @@ def _warnings(notes: Sequence[str]) -> str:
 def _usage(state: State) -> str:
     if not state.seat_usage:
         return ""
+    # A sum of what nobody told is no 0.
+    told = {
+        (call.seat, tokens)
+        for call in state.calls.values()
+        for tokens in ("prompt_tokens", "completion_tokens")
+        if getattr(call.usage, tokens) is not None
+    }
     head = ["Seat", "Model", "Calls", "Tokens in", "Tokens out", "Cost"]
     rows = [
         [
             parts.bdi(name), parts.bdi(model), f"{tally.calls:,}",
-            f"{tally.prompt_tokens:,}" if _reported(state, name, "prompt_tokens") else "–",
-            f"{tally.completion_tokens:,}" if _reported(state, name, "completion_tokens") else "–",
+            f"{tally.prompt_tokens:,}" if (name, "prompt_tokens") in told else "–",
+            f"{tally.completion_tokens:,}" if (name, "completion_tokens") in told else "–",
             "–" if tally.cost is None else escape(money(tally.cost)),
         ]
         for name, model, tally in facts.usage_rows(state)
     ]  # fmt: skip
     table = parts.table(head, rows, label="Usage by seat")
     return parts.folded("Usage", table, style="margin:12px 0 0")
-
-
-def _reported(state: State, seat: str, tokens: str) -> bool:
-    """Return whether any of a seat's calls said how many: a sum of nothing would be 0."""
-    return any(
-        call.seat == seat and getattr(call.usage, tokens) is not None
-        for call in state.calls.values()
-    )
 
 
 def _footer(state: State, variable: str | None) -> str:

@@ -232,7 +232,7 @@ def test_nothing_hostile_runs_in_a_notebook(
     lines = tab.page.evaluate(_KINDS, ".jp-RenderedText")
     assert set(lines["tags"]) <= {"pre", "span", "a"}
     assert not [link for link in lines["links"] if "script:" in link.lower()]
-    complaints = [each for each in tab.page.evaluate(_COMPLAINTS) if not _is_a_subshell_s(each)]
+    complaints = [each for each in tab.page.evaluate(_COMPLAINTS) if not _is_the_kernel_s_own(each)]
     assert [each.get("ename", each.get("text")) for each in complaints] == ["UsageError"]
     (error,) = complaints
     assert_harmless_text("\n".join([error["evalue"], *error["traceback"]]))
@@ -250,7 +250,7 @@ def test_nothing_hostile_runs_in_a_notebook(
         _assert_nothing_became_markup(tab, _OURS)
 
 
-def _is_a_subshell_s(complaint: dict[str, Any]) -> bool:
+def _is_the_kernel_s_own(complaint: dict[str, Any]) -> bool:
     """Whether ipykernel 7 says that a subshell ended with a message unread.
 
     JupyterLab asks for that when the last comm it serves is closed.

@@ -25,10 +25,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServer]:
-    """Runs the small model for all tests."""
+def installed() -> None:
+    """Skips, with the reason, where there is no small model."""
     if reason := why_not():
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def model_server(
+    installed: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ModelServer]:
+    """Runs the small model for all tests."""
     with ModelServer(tmp_path_factory.mktemp("model-server")) as server:
         BYSTANDERS.add(server.pid)
         yield server

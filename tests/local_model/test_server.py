@@ -12,7 +12,6 @@ import pytest
 
 from tests.environment import ROOT, scrubbed_environment
 from tests.local_model import watched
-from tests.local_model.server import why_not
 
 HOLDER = """
 import sys, time
@@ -30,9 +29,8 @@ def _listens(port: int) -> bool:
         return door.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.usefixtures("installed")
 def test_server_ends_with_whoever_is_killed_at_once(tmp_path: Path) -> None:
-    if reason := why_not():
-        pytest.skip(reason)
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(tmp_path)],
         cwd=ROOT,

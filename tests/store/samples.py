@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Sequence
+import sqlite3
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from rt_notebook.domain.events import Event
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec
 from rt_notebook.store.sqlite import SqliteLog, SqliteStore
+from rt_notebook.store.sqlite_database import connect
 
 AT = 1_700_000_000_000
 T = TypeVar("T")
@@ -23,6 +25,17 @@ def spec_json(question: str = "Ship now?", title: str | None = None) -> dict[str
     brief = Brief(question=question, options=("Ship", "Wait"))
     spec = DebateSpec(brief=brief, seats=(Seat("pm"), Seat("dev")), title=title)
     return spec.model_dump(mode="json")
+
+
+def connecting(setting: str) -> Callable[[Path], sqlite3.Connection]:
+    """Returns an opener whose connections begin with a setting, such as `page_size = 8192`."""
+
+    def opener(path: Path) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.execute(f"PRAGMA {setting}")
+        return connection
+
+    return opener
 
 
 _SPEC = spec_json()

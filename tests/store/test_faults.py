@@ -13,7 +13,17 @@ from rt_notebook.errors import StoreError
 from rt_notebook.store.sqlite import SqliteLog, SqliteStore
 from rt_notebook.store.sqlite_database import connect
 from rt_notebook.store.sqlite_faults import explain
-from tests.store.samples import concluded, created, event, nothing, opened, run, seqs, write
+from tests.store.samples import (
+    concluded,
+    connecting,
+    created,
+    event,
+    nothing,
+    opened,
+    run,
+    seqs,
+    write,
+)
 
 
 def _fail(store: SqliteStore, match: str) -> StoreError:
@@ -73,12 +83,7 @@ def test_read_only_store_can_still_be_read(path: Path) -> None:
 
 
 def test_locked_for_too_long_says_so(path: Path) -> None:
-    def impatient(path: Path) -> sqlite3.Connection:
-        connection = connect(path)
-        connection.execute("PRAGMA busy_timeout = 30")
-        return connection
-
-    store = SqliteStore(path, impatient)
+    store = SqliteStore(path, connecting("busy_timeout = 30"))
     with closing(connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         error = _fail(store, "was locked by another process for too long")

@@ -25,6 +25,7 @@ from rt_notebook.store.sqlite import SqliteStore, open_store
 from rt_notebook.store.sqlite_database import connect
 from tests.store.samples import (
     concluded,
+    connecting,
     created,
     event,
     nothing,
@@ -189,23 +190,13 @@ def test_newer_database_is_refused(path: Path) -> None:
 
 
 def test_new_file_has_the_pages_that_recovering_reads(path: Path) -> None:
-    def other_choice(path: Path) -> sqlite3.Connection:
-        connection = connect(path)
-        connection.execute("PRAGMA page_size = 8192")
-        return connection
-
-    store = SqliteStore(path, other_choice)
+    store = SqliteStore(path, connecting("page_size = 8192"))
     assert store.database.connection().execute("PRAGMA page_size").fetchone() == (4096,)
     store.close()
 
 
 def test_text_of_deleted_debate_is_gone_from_the_files(path: Path) -> None:
-    def careless(path: Path) -> sqlite3.Connection:
-        connection = connect(path)
-        connection.execute("PRAGMA secure_delete = OFF")  # some libraries are built like that
-        return connection
-
-    store = SqliteStore(path, careless)
+    store = SqliteStore(path, connecting("secure_delete = OFF"))  # some are built like that
     write(
         store,
         created("d", spec_json("Is it a-secret?")),
@@ -341,16 +332,10 @@ def test_reading_never_waits_for_writer(path: Path, store: SqliteStore) -> None:
     with closing(connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         other.execute("DELETE FROM events")
-        impatient = SqliteStore(path, _impatient)
+        impatient = SqliteStore(path, connecting("busy_timeout = 0"))
         assert seqs(impatient, "d") == [1]
         assert [row.id for row in impatient.debates()] == ["d"]
         impatient.close()
-
-
-def _impatient(path: Path) -> sqlite3.Connection:
-    connection = connect(path)
-    connection.execute("PRAGMA busy_timeout = 0")
-    return connection
 
 
 def test_thread_that_ends_closes_its_connection(store: SqliteStore) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,7 +15,7 @@ from rt_notebook.store.sqlite import SqliteStore
 from rt_notebook.store.sqlite_database import connect
 from rt_notebook.store.sqlite_pages import loose_rows
 from rt_notebook.store.sqlite_recover import Recovered, recover
-from tests.store.samples import concluded, created, event, opened, run, seqs, write
+from tests.store.samples import concluded, connecting, created, event, opened, run, seqs, write
 
 PAGE = 4096
 
@@ -49,13 +48,6 @@ def _root_of(path: Path, name: str) -> int:
         query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
         root: int = connection.execute(query, (name,)).fetchone()[0]
     return (root - 1) * PAGE
-
-
-def _careless(path: Path) -> sqlite3.Connection:
-    """Opens a store as a library does that leaves what is deleted where it was."""
-    connection = connect(path)
-    connection.execute("PRAGMA secure_delete = OFF")
-    return connection
 
 
 def test_row_that_is_cut_off_takes_no_other_along(path: Path, target: SqliteStore) -> None:
@@ -110,7 +102,7 @@ def test_without_index_only_an_ending_tells_that_nothing_is_missing(
 def test_deleted_debate_doesnt_go_on_in_one_with_its_number(
     path: Path, target: SqliteStore
 ) -> None:
-    store = SqliteStore(path, _careless)
+    store = SqliteStore(path, connecting("secure_delete = OFF"))
     remarks = [_remark("deleted", seq, 1000) for seq in range(2, 50)]
     write(store, created("deleted"), *remarks, concluded("deleted", 50))
     store.delete("deleted")
