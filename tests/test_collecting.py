@@ -99,3 +99,12 @@ def test_threads_hold_one_setting_between_them(own: tuple[int, int, int]) -> Non
     for thread in threads:
         thread.join()
     assert gc.get_threshold() == own
+
+
+def test_what_somebody_sets_meanwhile_holds_for_all_who_come_after() -> None:
+    with rarer_collections():
+        gc.set_threshold(500, 5, 5)
+        with rarer_collections():
+            assert gc.get_threshold()[0] == 500
+        assert gc.get_threshold()[0] == 500
+    assert gc.get_threshold()[0] == 500
