@@ -40,6 +40,7 @@ _VERDICT: Final = re.compile(
         ([*_]*+) (\s*+) ([:：]?+)""",
     re.VERBOSE,
 )
+_AS_ASKED: Final = frozenset(REPLY_NAMES)
 _CANONICAL: Final = {name: name for name in (*REPLY_NAMES, *VERDICT_NAMES)}
 
 
@@ -70,9 +71,20 @@ def reply_headers(lines: Sequence[str]) -> list[Header]:
     match = _REPLY.match
     found = []
     for number, line in enumerate(lines):
-        if (start := match(line)) and (header := _reply_header(number, line, start)):
+        name, colon, rest = line.partition(":")
+        if colon and name in _AS_ASKED:  # most are, and need no pattern
+            value = _on_one_line(rest)
+            if value is not None:
+                found.append(Header(number, name, value))
+        elif (start := match(line)) and (header := _reply_header(number, line, start)):
             found.append(header)
     return found
+
+
+def is_reply_header(line: str) -> bool:
+    """Return whether a line alone would be a header line of a seat's reply."""
+    start = _REPLY.match(line)
+    return start is not None and _reply_header(0, line, start) is not None
 
 
 def verdict_headers(lines: Sequence[str]) -> list[Header]:
@@ -112,10 +124,8 @@ def _verdict_header(number: int, line: str, start: re.Match[str]) -> Header | No
 
 def _value(rest: str, decoration: str, closing: str, *, colon: bool = True) -> str | None:
     """Return what a header line holds behind its name, or None when the line is no header."""
-    value = rest.strip()
-    if "\u2028" in value or "\u2029" in value or "\r" in value:
-        return None
-    if not decoration or not (opened := _opened(decoration)):
+    value = _on_one_line(rest)
+    if value is None or not decoration or not (opened := _opened(decoration)):
         return value
     closes = opened[::-1]
     if colon and rest.startswith(closes):
@@ -123,6 +133,14 @@ def _value(rest: str, decoration: str, closing: str, *, colon: bool = True) -> s
         if not behind or behind[0].isspace():
             return behind.strip()
     return value if closing else value.removesuffix(closes).rstrip()
+
+
+def _on_one_line(rest: str) -> str | None:
+    """Return a header line's rest trimmed, or None where some reader would end the line in it."""
+    value = rest.strip()
+    if "\r" in value or not (value.isascii() or ("\u2028" not in value and "\u2029" not in value)):
+        return None
+    return value
 
 
 def _opened(decoration: str) -> str:

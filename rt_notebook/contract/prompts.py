@@ -13,8 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from rt_notebook.contract.render import render_reply
 from rt_notebook.contract.shown_material import source_lines, tool_lines
@@ -332,16 +331,16 @@ class Prompts:
         return clean(reply.raw)[0].strip()
 
     def _as_shown(self, reply: Reply) -> Reply:
-        shown = {
-            "agree_with": [self._shown.get(name, name) for name in reply.agree_with],
-            "disagree": without_empty(reply.disagree),
-            "new": without_empty(reply.new),
-            "assumptions": without_empty(reply.assumptions),
-        }
-        changed: dict[str, Any] = {
-            name: value for name, value in shown.items() if value != getattr(reply, name)
-        }
-        return replace(reply, **changed) if changed else reply
+        agree_with = [self._shown.get(name, name) for name in reply.agree_with]
+        disagree, new = without_empty(reply.disagree), without_empty(reply.new)
+        assumptions = without_empty(reply.assumptions)
+        # Mostly there is nothing to change, and a copy costs more than the looks.
+        same = disagree == reply.disagree and new == reply.new
+        if same and assumptions == reply.assumptions and agree_with == reply.agree_with:
+            return reply
+        return reply._replace(
+            agree_with=agree_with, disagree=disagree, new=new, assumptions=assumptions
+        )
 
     def _quote(self, what: str, text: str, limit: int | None = MAX_QUOTE) -> str:
         if limit is not None and len(text) > limit:

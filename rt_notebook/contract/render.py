@@ -15,10 +15,9 @@ from rt_notebook.contract.headers import (
     NEW,
     QUESTION,
     STANCE,
-    reply_headers,
+    is_reply_header,
 )
 from rt_notebook.contract.naming import match_stance
-from rt_notebook.contract.text import bullet
 from rt_notebook.domain.reply import PASS, Reply
 
 _LOST_MARKS: Final = "-•"
@@ -67,7 +66,7 @@ def _stance(reply: Reply, options: Sequence[str] | None) -> str | None:
 
 def _bullet(text: str) -> str:
     line = f"- {text}"
-    return line if bullet(line) == text and not reply_headers([line]) else f"1. {text}"
+    return f"1. {text}" if is_reply_header(line) else line
 
 
 def _one_line(text: str) -> str:

@@ -8,8 +8,7 @@ they share their lists with it: nobody changes one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 PASS: Final = "PASS"  # noqa: S105 (a word of the contract, no password)
 """The stance key of a seat that has nothing new."""
@@ -22,13 +21,12 @@ NO_PICK: Final = "none"
 _NONE: Final[list[str]] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """A seat's reply, field by field; an invalid one keeps whatever could be read."""
 
     valid: bool = False
     """True when the reply keeps the contract; only then does its stance count."""
-    errors: list[str] = field(default_factory=list)
+    errors: list[str] = _NONE
     """What breaks the contract, one line each, in words that a repair call can show."""
     passed: bool = False
     """True for the lone word PASS."""
@@ -36,21 +34,21 @@ class Reply:
     """The text on the STANCE line as written; None when there is none."""
     stance_key: str | None = None
     """`opt-N`, `PASS`, or `other: <label>` as written; None when the stance names nothing."""
-    agree_with: list[str] = field(default_factory=list)
+    agree_with: list[str] = _NONE
     """Seats it agrees with: known ones in their own spelling, unknown ones as written."""
-    disagree: list[str] = field(default_factory=list)
+    disagree: list[str] = _NONE
     """Its objections; 3 at most unless read without trimming."""
-    new: list[str] = field(default_factory=list)
+    new: list[str] = _NONE
     """Its new points; 2 at most unless read without trimming. A bullet `none` stays as text."""
-    assumptions: list[str] = field(default_factory=list)
+    assumptions: list[str] = _NONE
     """What it takes for granted."""
     question: str | None = None
     """Its question to the person as written; None when there is none or a placeholder."""
-    duplicates: list[str] = field(default_factory=list)
+    duplicates: list[str] = _NONE
     """A section's name for each time it was repeated."""
-    trimmed: list[str] = field(default_factory=list)
+    trimmed: list[str] = _NONE
     """Names of the sections that had too many bullets."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = _NONE
     """What was put right while reading, each word once (`fenced`, `think_removed`, ...)."""
     reasoning: str | None = None
     """What stood between think tags; kept apart, never shown to other seats."""
@@ -65,7 +63,7 @@ class Reply:
 
     def unresolved(self) -> Reply:
         """Return it as it counts once its repair failed too: invalid, and without a stance key."""
-        return replace(self, valid=False, stance_key=None)
+        return self._replace(valid=False, stance_key=None)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values under the fields' names."""
@@ -88,8 +86,13 @@ class Reply:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Return the reply that `to_json` wrote; missing keys take defaults, others go."""
+    def from_json(cls, data: Mapping[str, Any], raw: str = "") -> Self:
+        """Return the reply that `to_json` wrote; missing keys take defaults, others go.
+
+        Args:
+            data: its values.
+            raw: the text as it came, where it is kept elsewhere.
+        """
         get = data.get
         return cls(
             bool(get("valid")),
@@ -106,17 +109,16 @@ class Reply:
             get("trimmed") or _NONE,
             get("notes") or _NONE,
             get("reasoning"),
-            get("raw") or "",
+            get("raw") or raw,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictText:
+class VerdictText(NamedTuple):
     """The chairman's verdict, section by section; an invalid one keeps whatever could be read."""
 
     valid: bool = False
     """True when the four sections are there, once each, and the pick is an option or none."""
-    errors: list[str] = field(default_factory=list)
+    errors: list[str] = _NONE
     """What breaks the contract, one line each, in words that a repair call can show."""
     pick: str | None = None
     """`opt-N`, `none` for no pick, or None when the first line names nothing."""
@@ -124,13 +126,13 @@ class VerdictText:
     """The whole RECOMMENDATION section, the pick's line included."""
     dissent: str = ""
     """The DISSENT section; empty for `none`."""
-    kill_criteria: list[str] = field(default_factory=list)
+    kill_criteria: list[str] = _NONE
     """What would end the choice; empty for `none`."""
-    open_questions: list[str] = field(default_factory=list)
+    open_questions: list[str] = _NONE
     """What stays unknown; empty for `none`."""
-    duplicates: list[str] = field(default_factory=list)
+    duplicates: list[str] = _NONE
     """A section's name for each time it was repeated."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = _NONE
     """What was put right while reading, each word once (`fenced`, `think_removed`, ...)."""
     reasoning: str | None = None
     """What stood between think tags; kept apart."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import PrivateAttr, field_serializer, field_validator
@@ -126,9 +127,7 @@ class Seat(Value):
                 f"seat name {name[:60]!r} has {len(name)} characters; 1 to {_NAME_LIMIT} are "
                 "allowed"
             )
-        bad = next(
-            (c for c in name if c in _FORBIDDEN or not c.isprintable() or not plain(c)), None
-        )
+        bad = None if _is_word(name) else next(filter(_is_forbidden, name), None)
         if bad is not None:
             shown = repr(bad) if plain(bad) else ascii(bad)
             raise SeatError(
@@ -194,10 +193,19 @@ class Seat(Value):
         return None if value is None else tuple(as_step(step) for step in value)
 
 
+@lru_cache(maxsize=256)  # asked several times for each call
 def vendor_of(model: str) -> str:
     """Return who receives what a model string's seat is asked: `openai`, `cli:claude`, ..."""
     prefix, _, rest = model.partition(":")
     return f"{prefix}:{rest.partition('/')[0]}" if prefix == _COMMANDS and rest else prefix
+
+
+def _is_word(name: str) -> bool:
+    return name.isascii() and name.isalnum()
+
+
+def _is_forbidden(character: str) -> bool:
+    return character in _FORBIDDEN or not character.isprintable() or not plain(character)
 
 
 def is_name(tool: object) -> bool:

@@ -113,6 +113,10 @@ class Tally:
 
     def add(self, usage: Usage, chars: int) -> None:
         """Add one finished call that moved `chars` characters in and out."""
+        if usage is UNKNOWN:
+            self.unpriced += 1
+            self.estimated_tokens += chars // CHARS_PER_TOKEN
+            return
         self.prompt_tokens += usage.prompt_tokens or 0
         self.completion_tokens += usage.completion_tokens or 0
         self.cached_tokens += usage.cached_tokens or 0

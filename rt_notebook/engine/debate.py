@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from rt_notebook.contract.discussion_prompts import prompts_for
 from rt_notebook.domain.events import EVENT_VERSION, Event
@@ -21,9 +21,10 @@ from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.state import State
 from rt_notebook.domain.turn import CANCELLED
 from rt_notebook.engine.commands import Body
-from rt_notebook.engine.kinds import closing_taker, next_step, turn_taker
+from rt_notebook.engine.kinds import TurnTaker, closing_taker, next_step, turn_taker
 from rt_notebook.engine.limits import Budget
 from rt_notebook.engine.researching import ResearchTaker
+from rt_notebook.engine.sink import EventSink
 from rt_notebook.engine.step_events import event_of
 from rt_notebook.engine.steps import Ask, AskSearcher, AskVerdict, Conclude, OpenGate, Record, Step
 from rt_notebook.engine.tries import OnProgress, failed_body
@@ -48,19 +49,6 @@ _HALTS: Final = {
     "fault": "cancelled: the event log failed",
 }
 _READY: Final = ""
-
-
-class EventSink(Protocol):
-    """Where events become durable."""
-
-    def append(self, events: Sequence[Event], committed: Callable[[], None]) -> Awaitable[None]:
-        """Store events in the order of the calls.
-
-        They are on their way when this returns, whether or not anybody awaits the result.
-        `committed` is called once they are durable, before the awaitable resolves. After a failure
-        every later append fails too, so that the log never has a gap.
-        """
-        ...
 
 
 class Debate:
@@ -203,6 +191,7 @@ class Debate:
 
     async def _take_step(self) -> bool:
         """Take the next step; True when the debate has ended."""
+        takers: dict[str, TurnTaker] = {}
         async with self._commands:
             if self._fault is not None:
                 raise self._fault
@@ -210,15 +199,19 @@ class Debate:
             # A gate without a window can't be answered, whoever sees it.
             waits = isinstance(step, OpenGate) and step.window_s != 0 and self._ready is not None
             event = None if waits else event_of(step)
-            if event is not None and isinstance(step, Conclude):
+            if isinstance(step, Ask):
+                takers = {
+                    name: turn_taker(self, self._seat(name), step.round) for name in step.seats
+                }
+                await self._begin(takers.values())
+            elif event is not None and isinstance(step, Conclude):
                 self._last_word = asyncio.ensure_future(self.post(event))
                 await asyncio.shield(self._last_word)
             elif event is not None:
                 await self.post(event)
         match step:
-            case Ask(number, seats):
-                takers = {name: turn_taker(self, self._seat(name), number) for name in seats}
-                await self._together({name: taker.take for name, taker in takers.items()})
+            case Ask():
+                await self._take_turns(takers)
             case AskSearcher():
                 await self._research()
             case OpenGate():
@@ -227,6 +220,20 @@ class Debate:
                 name = self.state.chairman_name
                 await self._together({name: closing_taker(self, self._seat(name)).take})
         return isinstance(step, Conclude)
+
+    async def _begin(self, takers: Iterable[TurnTaker]) -> None:
+        """Let the log say, with one append, which calls a round makes at once."""
+        events = [event for taker in takers if (event := taker.begin()) is not None]
+        if events:
+            await self.post(*events)
+
+    async def _take_turns(self, takers: Mapping[str, TurnTaker]) -> None:
+        """Let seats take turns whose first calls have begun in the log."""
+        # The clock may have run out meanwhile: what has begun isn't called any more.
+        late = self.in_flight if self._out_of_time else ()
+        await self._together({n: taker.take for n, taker in takers.items() if n not in late})
+        for name in takers:  # cancelled before it was called
+            await self._cancelled_call(name, _HALTS["clock"])
 
     async def _research(self) -> None:
         searcher = searcher_of(self.state.spec)

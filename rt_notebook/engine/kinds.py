@@ -7,10 +7,11 @@ from typing import Protocol
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.state import State
 from rt_notebook.engine import discussion, review
+from rt_notebook.engine.commands import Body
 from rt_notebook.engine.speeches import SpeechTaker, SummaryTaker
 from rt_notebook.engine.steps import AskSearcher, Step
 from rt_notebook.engine.tries import Desk
-from rt_notebook.engine.turns import TurnTaker
+from rt_notebook.engine.turns import ReplyTaker
 from rt_notebook.engine.verdicts import VerdictTaker
 
 
@@ -22,6 +23,14 @@ class Taker(Protocol):
         ...
 
 
+class TurnTaker(Taker, Protocol):
+    """Takes a seat's turn in a round."""
+
+    def begin(self) -> Body | None:
+        """Return the event of its first call, which `take` then makes; None: it has been made."""
+        ...
+
+
 def next_step(state: State) -> Step:
     """Return what a debate does next; research comes before anybody is asked."""
     if state.research_due and not state.stop_asked and state.ending is None:
@@ -29,9 +38,9 @@ def next_step(state: State) -> Step:
     return discussion.next_step(state) if state.discusses else review.next_step(state)
 
 
-def turn_taker(desk: Desk, seat: Seat, round: int) -> Taker:
+def turn_taker(desk: Desk, seat: Seat, round: int) -> TurnTaker:
     """Return what takes a seat's turn."""
-    return SpeechTaker(desk, seat, round) if desk.state.discusses else TurnTaker(desk, seat, round)
+    return SpeechTaker(desk, seat, round) if desk.state.discusses else ReplyTaker(desk, seat, round)
 
 
 def closing_taker(desk: Desk, seat: Seat) -> Taker:

@@ -37,6 +37,14 @@ class SpeechTaker:
         self._unread = turn.unread if turn is not None else None
         if self._unread is None:
             desk.budget.take(seat.vendor)
+        self._first: Sequence[Message] = ()
+
+    def begin(self) -> Body | None:
+        """Return the event of the first call, which `take` then makes; None: it has been made."""
+        if self._unread is not None:
+            return None
+        self._first = self._messages()
+        return self._tries.begin(SPEECH, self._first)
 
     async def take(self) -> None:
         """Ask until the seat has spoken or failed."""
@@ -44,7 +52,7 @@ class SpeechTaker:
             await self._desk.post(self._read(self._unread.id, self._unread.text or ""))
             return
         try:
-            answer = await self._tries.answer(SPEECH, self._messages(), self._shorter)
+            answer = await self._tries.answer(SPEECH, self._first, self._shorter)
         except Failed:
             return
         await self._desk.post(answer.event, self._read(answer.call, answer.text))

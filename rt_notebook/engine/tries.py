@@ -96,13 +96,37 @@ class Tries:
         self._tools = tuple(tool for tool in seat.tools if callable(tool))
         self._began = 0.0
         self._first: float | None = None
+        self._call = ""
+
+    def begin(self, purpose: str, messages: Sequence[Message]) -> Body:
+        """Return the event of a try; `answer` goes on with it, once it is in the log."""
+        desk = self._desk
+        number = 1
+        for call in self._earlier_calls():
+            number += call.purpose == purpose and call.round == self._round
+        wire = desk.state.wire_ids.get(self._name, desk.state.spec.closing_name)
+        self._call = call_id = f"{self._round}/{wire}/{purpose}/{number}"
+        texts = [message.text for message in messages]
+        body = {
+            "call": call_id,
+            "round": self._round,
+            "seat": self._name,
+            "purpose": purpose,
+            "attempt": number,
+            "model": self._seat.model,
+            "messages_hash": messages_hash(texts),
+            "prompts_version": PROMPTS_VERSION,
+            "chars": sum(map(len, texts)),
+        }
+        desk.in_flight[self._name] = call_id
+        return "call_started", body
 
     async def answer(
         self, purpose: str, messages: Sequence[Message], shorter: Shorter | None = None
     ) -> Answer:
         """Ask until there is an answer, or no further try can help or is allowed.
 
-        The budget has counted the first try.
+        The budget has counted the first try, and `begin` may have begun it.
 
         Args:
             purpose: what for.
@@ -115,7 +139,9 @@ class Tries:
         attempt = 0
         while True:
             attempt += 1
-            call = await self._start(purpose, messages)
+            if not self._call:
+                await self._start(purpose, messages)
+            call, self._call = self._call, ""
             try:
                 completion = await self._ask(purpose, messages)
             except CallError as error:
@@ -160,32 +186,12 @@ class Tries:
         reserve = self._name != desk.state.chairman_name
         return desk.budget.take_extra(self._seat.vendor, reserve=reserve)
 
-    async def _start(self, purpose: str, messages: Sequence[Message]) -> str:
+    async def _start(self, purpose: str, messages: Sequence[Message]) -> None:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             # What was called may have swallowed the cancellation; nothing more is called after it.
             raise asyncio.CancelledError
-        desk = self._desk
-        number = 1
-        for call in self._earlier_calls():
-            number += call.purpose == purpose and call.round == self._round
-        wire = desk.state.wire_ids.get(self._name, desk.state.spec.closing_name)
-        call_id = f"{self._round}/{wire}/{purpose}/{number}"
-        texts = [message.text for message in messages]
-        body = {
-            "call": call_id,
-            "round": self._round,
-            "seat": self._name,
-            "purpose": purpose,
-            "attempt": number,
-            "model": self._seat.model,
-            "messages_hash": messages_hash(texts),
-            "prompts_version": PROMPTS_VERSION,
-            "chars": sum(map(len, texts)),
-        }
-        desk.in_flight[self._name] = call_id
-        await desk.post(("call_started", body))
-        return call_id
+        await self._desk.post(self.begin(purpose, messages))
 
     def _earlier_calls(self) -> Sequence[LoggedCall]:
         state = self._desk.state

@@ -86,15 +86,8 @@ def _bounded(work: Coroutine[Any, Any, Any]) -> Generator[Any, Any, Any]:
 
     Steps it by hand, because a task a call would cost more than the rest of the call.
     """
-    task, loop = asyncio.current_task(), asyncio.get_running_loop()
     error: BaseException | None = None
-    timer: asyncio.TimerHandle | None = None
-    late = False
-
-    def enough() -> None:
-        nonlocal late
-        late = task is not None and task.cancel()
-
+    patience: _Patience | None = None
     try:
         while True:
             try:
@@ -105,18 +98,39 @@ def _bounded(work: Coroutine[Any, Any, Any]) -> Generator[Any, Any, Any]:
                 yield waits_for
                 error = None
             except asyncio.CancelledError as cancelled:
-                if late and task is not None:
-                    task.uncancel()
+                if patience is not None and patience.is_over():
                     _abandon(work, cancelled)
                     raise
-                timer = timer or loop.call_later(CLEAN_UP_S, enough)
+                patience = patience or _Patience()
                 error = cancelled
             except BaseException as exc:  # all of it is for the work to see
                 error = exc
     finally:
         error = None
-        if timer is not None:
-            timer.cancel()
+        if patience is not None:
+            patience.end()
+
+
+class _Patience:
+    """Gives the running task's cancelled work `CLEAN_UP_S` to end, then cancels the task again."""
+
+    def __init__(self) -> None:
+        self._task = asyncio.current_task()
+        self._late = False
+        self._timer = asyncio.get_running_loop().call_later(CLEAN_UP_S, self._run_out)
+
+    def is_over(self) -> bool:
+        """Return whether this cancellation is its own, which it then takes back."""
+        if self._late and self._task is not None:
+            self._task.uncancel()
+        return self._late
+
+    def end(self) -> None:
+        """Let the work go."""
+        self._timer.cancel()
+
+    def _run_out(self) -> None:
+        self._late = self._task is not None and self._task.cancel()
 
 
 @types.coroutine

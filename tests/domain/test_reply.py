@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
@@ -22,7 +21,7 @@ def test_reply_survives_the_log() -> None:
 
 @pytest.mark.parametrize("kind", [Reply, VerdictText])
 def test_every_field_goes_to_json(kind: type[Reply] | type[VerdictText]) -> None:
-    assert list(kind().to_json()) == [field.name for field in fields(kind)]
+    assert list(kind().to_json()) == list(kind._fields)
 
 
 def test_old_and_newer_rows_still_load() -> None:
@@ -31,7 +30,7 @@ def test_old_and_newer_rows_still_load() -> None:
 
 
 def test_reply_cannot_be_changed() -> None:
-    with pytest.raises(FrozenInstanceError, match="valid"):
+    with pytest.raises(AttributeError, match="set attribute"):
         Reply().valid = True  # type: ignore[misc]  # that is the point
 
 

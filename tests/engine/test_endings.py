@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+
 import pytest
 
+from rt_notebook.domain.events import Event
 from rt_notebook.domain.script import fail, hang, say, scripted, wait
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import Limits
+from rt_notebook.domain.state import State
 from rt_notebook.errors import CallError
 from tests.engine.clocks import play
 from tests.engine.debates import VERDICT, Ride, Voice, reply, spec, split, voice, voices
@@ -290,6 +295,37 @@ def test_clock_cancels_calls_and_chairman_still_speaks() -> None:
     assert state.turns[1]["a"].usable
     assert state.completed_rounds == 0
     assert ride.sink.of("limit_reached") == [{"limit": "max_minutes", "used": 10.0, "bound": 10.0}]
+
+
+@pytest.mark.parametrize("turns_later", [0, 1])
+def test_clock_that_runs_out_as_calls_begin_leaves_none_open(turns_later: int) -> None:
+    """While they are being logged, and when they are, but before their tasks have begun."""
+    voices_ = Voice(reply("opt-1")), Voice(reply("opt-2"))
+    definition = spec(
+        *(Seat(name, model=voice) for name, voice in zip("ab", voices_, strict=True)),
+        limits=Limits(max_minutes=10),
+    )
+
+    def ends_time(event: Event, state: State) -> None:
+        if event.kind == "call_started" and state.round == 1:
+            _later(ride.debate._time_is_up, turns_later)
+
+    ride = Ride(definition, listeners=[ends_time])
+    state = play(ride.run())
+    assert (state.status, state.stop_reason) == ("done", "clock")
+    assert [len(voice.calls) for voice in voices_] == [1, 1]
+    for turn in state.turns[1].values():
+        assert (turn.error, turn.message) == (
+            "cancelled",
+            "cancelled: the debate's time is used up",
+        )
+        assert [call.outcome for call in turn.calls] == ["failed"]
+
+
+def _later(work: Callable[[], None], turns: int) -> None:
+    """Run `work` so many turns of the loop later than next."""
+    loop = asyncio.get_running_loop()
+    loop.call_soon(*([work] if turns == 0 else [_later, work, turns - 1]))
 
 
 def test_clock_closes_gate() -> None:
