@@ -174,10 +174,11 @@ def _errors(
     found: Sections, stance: str | None, key: str | None, names: OptionNames, *, require_agree: bool
 ) -> list[str]:
     given = found.lines
-    errors = [_duplicate(name) for name in found.duplicates]
+    errors = [_duplicate(name) for name in found.duplicates] if found.duplicates else []
     if key is None:
         errors.append(_stance_error(names.ids, missing=stance is None))
-    errors += [text for name, text in _MISSING.items() if name not in given]
+    if not _MISSING.keys() <= given.keys():
+        errors += [text for name, text in _MISSING.items() if name not in given]
     if require_agree and AGREE_WITH not in given:
         errors.append(_NO_AGREE_WITH)
     return errors

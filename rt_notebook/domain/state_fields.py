@@ -188,8 +188,8 @@ class StateFields:
 
     def counted_turns(self, number: int) -> list[Turn]:
         """Return the turns of a round whose seats count, in seat order."""
-        hidden = self.hidden
-        return [turn for turn in self.turns_of(number) if turn.seat not in hidden]
+        turns = self.turns[number] if 0 <= number < len(self.turns) else {}
+        return [turns[s.name] for s in self.spec.seats if s.name in turns and not s.hidden]
 
     def questions_of(self, number: int) -> list[Question]:
         """Return what a round's seats ask and nobody answered in an earlier gate."""

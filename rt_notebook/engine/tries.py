@@ -27,6 +27,8 @@ OnProgress = Callable[[str, int], None]
 Shorter = Callable[[], Sequence[Message] | None]
 """Makes a prompt anew once the log says that it was too long; None: there is nothing to cut."""
 
+_UNSET: Final = (None,) * len(SETTINGS)
+
 TOO_LONG: Final = "context_length"
 """The kind of failure that a shorter prompt may help."""
 
@@ -93,7 +95,7 @@ class Tries:
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + seat.timeout_s
         self._settings = _settings(seat)
-        self._tools = tuple(tool for tool in seat.tools if callable(tool))
+        self._tools = tuple(filter(callable, seat.tools))
         self._began = 0.0
         self._first: float | None = None
         self._call = ""
@@ -282,5 +284,8 @@ def failed_body(call: str, error: CallError, retry_in_s: float | None) -> dict[s
 
 
 def _settings(seat: Seat) -> Mapping[str, Any]:
-    found = {name: value for name in SETTINGS if (value := getattr(seat, name)) is not None}
-    return found or NOTHING
+    values = seat.effort, seat.temperature, seat.max_tokens
+    if values == _UNSET:
+        return NOTHING
+    given = zip(SETTINGS, values, strict=True)
+    return {name: value for name, value in given if value is not None}
