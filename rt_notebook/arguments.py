@@ -5,8 +5,8 @@ Owns the bounds of a listing and of a wait; every mistake is one line that names
 
 from __future__ import annotations
 
-import math
-from typing import Final, get_args
+import threading
+from typing import Any, Final, get_args
 
 from rt_notebook.domain.snapshot import Status
 from rt_notebook.errors import OptionError, nearest, one_line
@@ -48,13 +48,15 @@ def check_count(name: str, count: object) -> None:
         raise OptionError(f"{name}={shown}: a whole number of at least 1 is expected", option=name)
 
 
-def check_seconds(seconds: object) -> None:
-    """Check how long a wait may take.
+def checked_seconds(seconds: object) -> float:
+    """Return how long a wait may take: from none to as long as any can.
 
     Raises:
         OptionError: it is no number.
     """
-    wrong = isinstance(seconds, bool) or not isinstance(seconds, int | float)
-    if wrong or math.isnan(seconds):  # type: ignore[arg-type]  # a number by now
+    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not number or seconds != seconds:  # the last: no number (NaN)
         shown = one_line(repr(seconds), 80)
         raise OptionError(f"seconds={shown}: a number of seconds is expected", option="seconds")
+    told: Any = seconds
+    return float(max(0, min(told, threading.TIMEOUT_MAX)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from rt_notebook.domain.state import State
 from rt_notebook.engine import commands
@@ -93,7 +93,7 @@ def turn_of(body: Mapping[str, Any]) -> tuple[int, str, str]:
         UsageError: the body isn't of its form.
     """
     round, seat, text = body.get("round"), body.get("seat"), body.get("text")
-    if not isinstance(round, int) or not isinstance(seat, str) or not isinstance(text, str):
+    if not _is_round(round) or not isinstance(seat, str) or not isinstance(text, str):
         raise UsageError("turn: a round, a seat and a text are needed")
     return round, seat, text
 
@@ -146,6 +146,10 @@ def _hold(body: Mapping[str, Any], source: str) -> Make:
 
 def _round(body: Mapping[str, Any]) -> int | None:
     round = body.get("round")
-    if round is not None and not isinstance(round, int):
+    if round is not None and not _is_round(round):
         raise UsageError("the round is a whole number")
     return round
+
+
+def _is_round(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)

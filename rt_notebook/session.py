@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rt_notebook.analysis.result import Result
-from rt_notebook.arguments import check_listing, check_seconds
+from rt_notebook.arguments import check_listing, checked_seconds
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.domain.spec import DebateSpec, Limits, changed_limits
@@ -304,11 +304,11 @@ def wait(
         UnknownDebateError: there is no such debate.
         OptionError: `seconds` is no number.
     """
-    check_seconds(seconds)
+    seconds = checked_seconds(seconds)
     following = follow(debate, store)
     found = following.until(
         lambda found: awaiting(found, after_round).next_action.type not in ("wait", "await_user"),
-        seconds if seconds > 0 else 0.0,  # what is no number (NaN) too
+        seconds,
     )
     return awaiting(found, after_round)
 

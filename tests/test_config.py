@@ -152,6 +152,8 @@ def test_project_file_named_as_users_own_is_trusted(
          "--gates takes one of timed, blocking, off; got 'of'; did you mean 'off'?"),
         ("[limits]\nmax_minutes = nan", "[limits] max_minutes is wrong: "
          "--max-minutes takes a number above 0; got nan"),
+        (f"[limits]\nmax_minutes = {'9' * 400}", "[limits] max_minutes is wrong: "
+         f"--max-minutes takes a number above 0; got {'9' * 59}…"),
         ("[limits]\nmax_calls_per_vendor = {a = '5'}", "[limits] max_calls_per_vendor is wrong: "
          "--max-calls-per-vendor takes whole numbers of at least 0; got a='5'"),
         ("[defaults]\nseats = ['pm=human']", "[defaults] seats takes names of seats, "
@@ -235,6 +237,8 @@ def test_store_linked_out_of_the_project_is_refused(project: Path, tmp_path: Pat
     [
         (b"rounds = ", r"is no valid TOML: Invalid value \(at end of document\)"),
         (b"x = '\xff'", "is not UTF-8 text"),
+        (b"rounds = " + b"9" * 5_000, "is no valid TOML: Exceeds the limit .* for integer.*"),
+        (b"rounds = " + b"[" * 100_000, "is no valid TOML: .*recursion.*"),
     ],
 )
 def test_unreadable_file_is_named(user: Path, content: bytes, problem: str) -> None:

@@ -43,6 +43,12 @@ def test_answer_survives_its_way() -> None:
     ]
 
 
+def test_half_a_character_of_an_answer_becomes_a_mark() -> None:
+    body = answer_body({"q1": "a\ud800"}, "b\udfff \ud83d\ude00", 0)
+    (_, told), _ = make_of("answer", body, "person")(at_gate().state)
+    assert (told["answers"], told["message"]) == ({"q1": "a\ufffd"}, "b\ufffd \U0001f600")
+
+
 def test_every_verb_names_its_source() -> None:
     scene = at_gate()
     ((kind, held),) = make_of("hold", {"round": 0}, "agent")(scene.state)
@@ -59,6 +65,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "message": ("answer", {"message": {"a": 1}}, "the message is a text"),
     "round": ("answer", {"round": "0"}, "the round is a whole number"),
     "held round": ("hold", {"round": [0]}, "the round is a whole number"),
+    "true round": ("hold", {"round": True}, "the round is a whole number"),
 }
 
 
@@ -69,11 +76,22 @@ def test_malformed_command_is_refused(verb: str, body: dict[str, Any], match: st
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"round": 0, "seat": "me"}, {"round": 0, "seat": 1, "text": ""}]
+    "body",
+    [
+        {},
+        {"round": 0, "seat": "me"},
+        {"round": 0, "seat": 1, "text": ""},
+        {"round": True, "seat": "me", "text": ""},
+    ],
 )
 def test_malformed_turn_is_refused(body: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="a round, a seat and a text are needed"):
         turn_of(body)
+
+
+def test_order_from_an_unknown_source_is_refused() -> None:
+    with pytest.raises(OptionError, match="source='robot'"):
+        make_of("finish", {}, "robot")
 
 
 def test_only_known_sources_may_ask() -> None:
@@ -107,3 +125,13 @@ def test_texts_are_kept_where_a_refusal_forgets_them() -> None:
     own = {"kind": "UsageError", "message": "no", "facts": {"kept": {"text": "cleaned"}}}
     assert error_of(own, kept).facts["kept"] == {"text": "cleaned"}
     assert "without a word" in str(error_of({}, {}))
+
+
+def test_refusal_of_another_version_is_told_without_what_no_error_takes() -> None:
+    names = ("self", "message", "facts", "args", "with_traceback", "__class__", "x y", "round")
+    answer = {"kind": "UsageError", "message": "no\x1b[2J\ngate", "facts": dict.fromkeys(names, 1)}
+    found = error_of(answer, {})
+    assert (type(found), str(found), found.facts) == (UsageError, "no gate", {"round": 1})
+    for facts in (None, 5, ["x"], "text"):
+        assert error_of({"message": "no", "facts": facts}, {}).facts == {}
+    assert "without a word" in str(error_of({"message": "\x1b[2J"}, {}))

@@ -307,6 +307,22 @@ def test_dict_of_limits_leaves_the_others() -> None:
     session.delete(paused.id)
 
 
+@pytest.mark.parametrize(
+    ("limits", "name"),
+    [({"max_calls": 2}, "max_calls"),
+     ({"max_calls": None, "max_calls_per_vendor": {"scripted": 2}},
+      "max_calls_per_vendor.scripted")],
+)  # fmt: skip
+def test_resume_without_a_call_for_the_verdict_is_refused(limits: Any, name: str) -> None:
+    paused = finished(split(rounds=1, limits=Limits(max_calls=4, on_limit="pause")))
+    assert (paused.status, paused.state.usage["calls"]) == ("paused", 2)
+    with pytest.raises(LimitError, match=f"^{name}=2: 2 are used, and the verdict needs one more"):
+        session.resume_run(paused.id, Opening(), limits=limits)
+    assert session.load(paused.id).events == paused.events
+    again = play_live(session.resume_run(paused.id, Opening(), limits={"max_calls": 5}).main())
+    assert (again.status, again.state.usage["calls"]) == ("done", 5)
+
+
 def test_verdict_is_asked_for_again() -> None:
     boss = Seat("boss", model=Voice(ValueError("down"), VERDICT))
     result = finished(split(rounds=0, chairman=boss))

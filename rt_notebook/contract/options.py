@@ -116,7 +116,7 @@ class Option:
             case Form.COUNT if isinstance(value, int) and not isinstance(value, bool):
                 return self._bounded(value, repr(value))
             case Form.NUMBER if isinstance(value, int | float) and not isinstance(value, bool):
-                return self._bounded(float(value), repr(value))
+                return float(self._bounded(value, repr(value)))  # no float holds every int
             case Form.TEXT | Form.CHOICE | Form.LIST if isinstance(value, str):
                 return self.read(value)
             case Form.LIST if isinstance(value, list) and all(isinstance(v, str) for v in value):
@@ -194,7 +194,7 @@ class Option:
         return counts
 
     def _vendor_bound(self, name: str, count: object) -> int:
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST:
             raise self._wrong(f"{name}={count!r}", "whole numbers of at least 0")
         return count
 

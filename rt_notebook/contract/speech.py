@@ -15,6 +15,8 @@ NOTHING_SAID: Final = "the answer holds nothing but reasoning"
 # An opening tag begins a line; one in the midst of a line, or in code, is what is talked about.
 _OPENING: Final = re.compile(r"^[ \t]*+<think>", re.IGNORECASE | re.ASCII | re.MULTILINE)
 _CLOSING: Final = re.compile(r"(?<!`)</think>", re.IGNORECASE | re.ASCII)
+# And one that follows reasoning at once begins more of it.
+_NEXT: Final = re.compile(r"[ \t]*+<think>", re.IGNORECASE | re.ASCII)
 
 
 def read_speech(text: str) -> Reply:
@@ -54,7 +56,8 @@ def _parted(text: str) -> tuple[str, str | None, list[str]]:
     """Return text, reasoning and notes.
 
     Reasoning is what stands before a first closing tag that was never opened, between an opening
-    tag that begins a line and its closing one, and all after one that is never closed.
+    tag that begins a line, or follows reasoning at once, and its closing one, and all after one
+    that is never closed.
     """
     cleaned, notes = clean(text)
     if "think>" not in cleaned.casefold():
@@ -66,7 +69,7 @@ def _parted(text: str) -> tuple[str, str | None, list[str]]:
     if closing is not None and (opening is None or closing.start() < opening.start()):
         thought.append(cleaned[: closing.start()])
         place = closing.end()
-    while (opening := _OPENING.search(cleaned, place)) is not None:
+    while opening := _NEXT.match(cleaned, place) or _OPENING.search(cleaned, place):
         kept.append(cleaned[place : opening.start()])
         closing = _CLOSING.search(cleaned, opening.end())
         thought.append(cleaned[opening.end() : closing.start() if closing else len(cleaned)])

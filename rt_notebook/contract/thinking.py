@@ -14,6 +14,9 @@ from rt_notebook.contract.headers import RECOMMENDATION, STANCE, Header
 
 THINK_REMOVED: Final = "think_removed"
 _TAG: Final = re.compile(r"<(/?)think>", re.IGNORECASE | re.ASCII)
+_BLOCKS: Final = re.compile(
+    r"(?:\s*+<think>[^<]*+(?:<(?!/think>)[^<]*+)*+</think>)*+", re.IGNORECASE | re.ASCII
+)
 # A text behind a closing tag is tried as JSON for so many tags only, so that the time stays linear.
 _TRIES: Final = 3
 
@@ -75,9 +78,10 @@ def _alone(
         if tag.end() <= last or (begins_line and _is_start(_line_from(text, tag.end()), headers)):
             return tag
     for tag, begins_line in alone[:_TRIES]:
-        rest = text[tag.end() :]
-        later = "\n" in rest[: len(rest) - len(rest.lstrip())]
-        if (begins_line or later) and is_whole(rest.strip()):
+        behind = _BLOCKS.match(text, tag.end())
+        rest = text[behind.end() if behind else tag.end() :].lstrip()
+        later = "\n" in text[tag.end() : len(text) - len(rest)]
+        if (begins_line or later) and is_whole(rest.rstrip()):
             return tag
     return None
 

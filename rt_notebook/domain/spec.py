@@ -74,7 +74,7 @@ class Limits(Value):
     @classmethod
     def _vendors(cls, value: dict[str, int]) -> dict[str, int]:
         for vendor, bound in value.items():
-            if bound < 0:
+            if not 0 <= bound <= MOST:
                 raise OptionError(f"max_calls_per_vendor: {vendor}={bound}: a bound is 0 or more")
         return value
 

@@ -126,14 +126,21 @@ def _first_word(process: subprocess.Popen[bytes], order: bytes) -> dict[str, Any
     thread.start()
     thread.join(FIRST_WORD_S)
     try:
-        found: dict[str, Any] = json.loads(lines[0])
-        return found
-    except (IndexError, ValueError):
-        process.kill()
-        return {
-            "kind": "run",
-            "message": "the runner ended or hung before its debate began; nothing is running",
-        }
+        found = json.loads(lines[0])
+    except (IndexError, ValueError, RecursionError):
+        found = None
+    if _is_word(found):
+        return dict(found)
+    process.kill()
+    return {
+        "kind": "run",
+        "message": "the runner ended or hung before its debate began; nothing is running",
+    }
+
+
+def _is_word(found: object) -> bool:
+    """Return whether a runner's first line is its own: another module's may have come before it."""
+    return isinstance(found, dict) and isinstance(found.get("id", found.get("message")), str)
 
 
 # ---- the runner's own process ------------------------------------------------------------------

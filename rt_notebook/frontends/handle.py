@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from rt_notebook.analysis.result import Result
-from rt_notebook.arguments import check_seconds
+from rt_notebook.arguments import checked_seconds
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.engine.job import Job
 from rt_notebook.running import DebateRun
@@ -48,7 +48,7 @@ class Handle:
             StoreError: the event log can't be written.
         """
         if timeout is not None:
-            check_seconds(timeout)
+            timeout = checked_seconds(timeout)
         with contextlib.suppress(CancelledError):  # interrupted: what is finished is the result
             self._job.result(timeout)
         return self._run.result()

@@ -187,7 +187,9 @@ def _checked(connection: sqlite3.Connection, place: str) -> int:
     if version > VERSION:
         raise StoreError(
             f"the store {place} has form {version}; this version knows up to {VERSION}: "
-            "upgrade rt-notebook, or choose another place with store=PATH or RT_NOTEBOOK_STORE",
+            "upgrade rt-notebook, if a newer one wrote it; if it is damaged, choose another place "
+            "with store=PATH or RT_NOTEBOOK_STORE, into which `rt-notebook doctor --recover FILE` "
+            "puts what is readable",
             fault="newer",
             place=place,
             version=version,

@@ -20,6 +20,9 @@ from rt_notebook.domain.reply import Reply
         ("secret\n</think>\nShip it.", "Ship it.", "secret"),
         ("secret.</think> Ship it.\n</think>", "Ship it.\n</think>", "secret."),
         ("One.\n<think>a</think>\nTwo.\n<think>b</think>", "One.\n\nTwo.", "a\nb"),
+        ("<think>a</think><think>b</think>\nShip it.", "Ship it.", "a\nb"),
+        ("a</think> <think>b</think> \t<think>c</think>Ship it.", "Ship it.", "a\nb\nc"),
+        ("One.\n<think>a</think> Two, <think>b</think>.", "One.\n Two, <think>b</think>.", "a"),
         ("Ship it.\n<think>never closed", "Ship it.", "never closed"),
         ("The tag `<think>` is odd.", "The tag `<think>` is odd.", None),
         ("Close it with `</think>`.", "Close it with `</think>`.", None),
@@ -52,7 +55,15 @@ def test_lone_pass_is_a_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["<think>" * 40_000, "</think>\n" * 40_000, "<think>\n</think>\n" * 20_000]
+    "text",
+    [
+        "<think>" * 40_000,
+        "</think>\n" * 40_000,
+        "<think>\n</think>\n" * 20_000,
+        "<think></think>" * 20_000,
+        "</think>" + " " * 200_000,
+        ("</think>" + " " * 200 + "<think>") * 1_000,
+    ],
 )
 def test_tags_without_end_are_read_in_linear_time(text: str) -> None:
     begun = time.perf_counter()

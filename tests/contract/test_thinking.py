@@ -51,6 +51,10 @@ def test_closing_tag_counts_where_a_whole_reply_follows() -> None:
     assert read("Let me pass.\n</think>PASS").passed
     assert read("Let me pass. </think>\n\nPASS").passed
     assert not read("Let me pass. </think> PASS").passed
+    assert read("Let me pass.\n</think>\n<think>Yes.</think>\nPASS").passed
+    assert read("Let me pass.\n</think> <think>Yes.</think><think>Or?</think>\n\nPASS").passed
+    assert not read("Let me pass. </think> <think>Yes.</think> PASS").passed
+    assert not read("Let me pass.\n</think>\nNo. <think>Yes.</think>\nPASS").passed
     reply = read(
         'Hm </think>\n{"stance": "Wait", "new": [], '
         '"disagree": ["a </think> b"], "assumptions": []}'

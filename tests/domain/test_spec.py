@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rt_notebook.domain.brief import Brief
+from rt_notebook.domain.research import Research
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.errors import OptionError, SeatError
@@ -52,8 +53,11 @@ def test_some_seat_must_count() -> None:
     [
         ({"max_calls": 0}, "max_calls=0: a limit is a number above 0"),
         ({"max_cost": float("nan")}, "max_cost=nan"),
+        ({"max_cost": 1e300}, "max_cost=1e+300: a limit is a number above 0"),
+        ({"max_tokens": 10**400}, "0: a limit is a number above 0"),
         ({"max_minutes": -3}, "max_minutes=-3.0"),
         ({"max_calls_per_vendor": {"openai": -1}}, "openai=-1: a bound is 0 or more"),
+        ({"max_calls_per_vendor": {"openai": 10**16}}, "openai=10000000000000000: a bound is"),
         ({"max_call": 3}, "Limits has no field 'max_call'; did you mean 'max_calls'"),
         ({"on_limit": "stop"}, "on_limit='stop'"),
     ],
@@ -101,3 +105,9 @@ def test_title_is_made_from_question(question: str, title: str) -> None:
 def test_spec_survives_json() -> None:
     spec = make(chairman=Seat("boss"), limits=Limits(max_calls=9, max_calls_per_vendor={"x": 1}))
     assert DebateSpec.model_validate(spec.model_dump(mode="json")) == spec
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), float("inf"), 1e300])
+def test_time_for_research_is_one_that_passes(seconds: float) -> None:
+    with pytest.raises(OptionError, match=r"^research: timeout_s=.*: a number above 0 is needed$"):
+        Research(query="x", timeout_s=seconds)

@@ -15,12 +15,14 @@ from rt_notebook.domain.script import fail, garbage, say, scripted
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec, Limits
 from rt_notebook.domain.state import State, fold
+from rt_notebook.errors import CallError
 from rt_notebook.providers.base import Call
 from tests.engine.clocks import play, play_live, ticks, until
 from tests.engine.debates import (
     VERDICT,
     MemoryLog,
     Ride,
+    Voice,
     assert_told_by,
     brief,
     interrupt,
@@ -28,6 +30,7 @@ from tests.engine.debates import (
     reply,
     spec,
 )
+from tests.engine.discussions import observing, speakers
 
 BROKEN_VERDICT = "RECOMMENDATION:\nopt-7"
 
@@ -315,3 +318,35 @@ def test_unattended_resume_is_in_log() -> None:
     state = play(Ride(definition, log=log).run())
     assert state.unattended
     assert fold(log.events).unattended
+
+
+def _judged_in_vain() -> tuple[DebateSpec, Voice]:
+    boss = Voice(CallError("busy", kind="overloaded"))
+    seats = (Seat(name, model=scripted([say(stance="Ship")])) for name in "ab")
+    definition = spec(
+        *seats, rounds=0, chairman=Seat("boss", model=boss), limits=Limits(max_calls=3)
+    )
+    return definition, boss
+
+
+def _summed_up_in_vain() -> tuple[DebateSpec, Voice]:
+    observer = observing(CallError("busy", kind="overloaded"))
+    assert isinstance(observer.function, Voice)
+    limits = Limits(max_calls_per_vendor={"function": 3})
+    return speakers("a", "b", observer=observer, limits=limits), observer.function
+
+
+@pytest.mark.parametrize("make", [_judged_in_vain, _summed_up_in_vain])
+def test_failed_ending_is_not_tried_again_beyond_the_limits(
+    make: Callable[[], tuple[DebateSpec, Voice]],
+) -> None:
+    """Whoever died between the failure and the word that the ending failed had no call left."""
+    definition, boss = make()
+    ride = Ride(definition)
+    play(ride.run())
+    log = MemoryLog(ride.sink.rows[: ride.sink.kinds.index("verdict_failed")])
+    assert log.kinds[-1] == "call_failed"
+    state = play(Ride(definition, log=log).run())
+    assert (state.status, state.verdict_status, state.usage.calls) == ("done", "failed", 3)
+    assert log.of("verdict_failed") == [{"error": "overloaded", "message": "busy"}]
+    assert len(boss.calls) == 1

@@ -9,6 +9,7 @@ import pytest
 
 from rt_notebook.domain.script import fail, garbage, hang, say, scripted, wait
 from rt_notebook.domain.seat import Seat
+from rt_notebook.domain.usage import Usage
 from rt_notebook.errors import CALL_ERROR_KINDS, RETRYABLE_KINDS, CallError
 from rt_notebook.providers.base import Call, Completion, Progress
 from tests.engine.clocks import play
@@ -219,3 +220,34 @@ def test_message_of_failure_is_one_line() -> None:
     assert message is not None
     assert message.startswith("bad news xxx")
     assert len(message) == 2_000
+
+
+def test_failure_tells_the_log_nothing_that_cannot_be() -> None:
+    error = CallError(
+        "cut off",
+        kind="connection",
+        partial="STANCE: \ud800",
+        usage=Usage(-5, 10**30, "7", None, float("nan")),  # type: ignore[arg-type]
+    )
+    seats = [Seat("a", model=Voice(error), retries=0), Seat("b", model=Voice(reply("opt-2")))]
+    ride = Ride(spec(*seats, rounds=0))
+    play(ride.run())
+    assert ride.sink.of("call_failed") == [
+        {"call": "0/a/opening/1", "error": "connection", "message": "cut off",
+         "partial": "STANCE: \ufffd", "retry_in_s": None},
+    ]  # fmt: skip
+
+
+def test_half_a_character_of_an_answer_is_the_same_in_the_log() -> None:
+    ride = Ride(
+        spec(
+            Seat("a", model=Voice(reply("other: \ud800", "\ud83d\ude00"))),
+            Seat("b", model=Voice(reply("opt-2"))),
+            rounds=0,
+        )
+    )
+    turn = play(ride.run()).turns[0]["a"]
+    assert turn.reply is not None
+    assert (turn.reply.stance, turn.reply.disagree) == ("other: \ufffd", ["\U0001f600"])
+    finished = {body["call"]: body["text"] for body in ride.sink.of("call_finished")}
+    assert finished["0/a/opening/1"] == turn.reply.raw == reply("other: \ufffd", "\U0001f600")

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+import rt_notebook as rt
 from rt_notebook import session
+from rt_notebook.frontends.agent_arguments import read_arguments
 from rt_notebook.frontends.agent_table import VERBS
 from tests.frontends.agents import Line, asking
 
@@ -87,3 +89,8 @@ def test_schema_names_every_argument_of_python() -> None:
     assert set(schema["properties"]) == expected
     assert schema["additionalProperties"] is False
     assert set(Line("schema").answer["verbs"]) == set(VERBS)
+
+
+def test_verb_without_arguments_takes_an_object_all_the_same() -> None:
+    with pytest.raises(rt.OptionError, match=r"^the input is an object such as \{\}; got \[5\]"):
+        read_arguments("guide", [5])

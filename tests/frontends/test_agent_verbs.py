@@ -16,6 +16,7 @@ from rt_notebook import session
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.frontends import agent
 from rt_notebook.frontends.agent_arguments import ARGUMENTS
+from rt_notebook.frontends.agent_errors import error_of
 from rt_notebook.frontends.agent_next import CommandLines, ToolCalls, described
 from rt_notebook.frontends.agent_table import VERBS, agent_help
 from tests.frontends.agents import Line, asking, end_runners
@@ -100,6 +101,13 @@ def test_hostile_text_stays_on_one_harmless_line() -> None:
     text = agent.json_line({"title": "a\u2028b\x1b[2J\x9bm\x7f\ud800\nc"})
     assert text == '{"title":"a\\u2028b\\u001b[2J\\u009bm\\u007f\\ud800\\nc"}'
     text.encode("utf-8")
+    assert agent.json_line({"title": "a\x7f"}) == '{"title":"a\\u007f"}'
+
+
+def test_error_of_another_process_keeps_only_facts_that_an_error_takes() -> None:
+    names = ("self", "facts", "args", "with_traceback", "x y", "field")
+    found = error_of({"kind": "option", "message": "no", "hint": "h", **dict.fromkeys(names, 1)})
+    assert (type(found), str(found), found.facts) == (rt.OptionError, "no", {"field": 1})
 
 
 def test_huge_input_is_refused_unread(tmp_path: Path, waiting: str) -> None:

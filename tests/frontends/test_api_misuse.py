@@ -158,3 +158,19 @@ def test_result_asked_for_on_the_debates_thread_is_refused() -> None:
     begun.set()
     assert handles[0].result(20).status == "stopped"
     assert told == ["a debate can't be waited for on the thread that runs it; await it instead"]
+
+
+@pytest.mark.parametrize("seconds", [math.inf, 1e300, pytest.param(10**400, id="no float")])
+def test_wait_longer_than_any_ends_with_the_debate(seconds: float) -> None:
+    handle = review(rounds=0, unattended=True).start()
+    assert handle.result(seconds).status == "done"
+    assert rt.wait(handle.id, seconds).status == "done"
+
+
+@pytest.mark.parametrize("seconds", [-1, -math.inf, pytest.param(-(10**400), id="no float")])
+def test_wait_shorter_than_none_looks_once(seconds: float) -> None:
+    handle = review(seats=[rt.Seat("a", model=rt.scripted([rt.hang()])), "dev"]).start()
+    assert rt.wait(handle.id, seconds).status == "running"
+    with pytest.raises(TimeoutError, match=r"^$"):
+        handle.result(seconds)
+    handle.stop()

@@ -133,6 +133,8 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "a", "b"], "one word too many"),
         (["list", "--limit", "0"], "--limit"),
         (["list", "--limit", "x"], "whole number"),
+        (["list", "--limit", "9" * 400], "whole number"),
+        (["resume", "x", "--max-cost", "1e400"], "takes a number"),
         (["list", "--state", "done"], "did you mean '--status'?"),
         (["setup"], "setup needs --client"),
         (["delete"], "a debate's id or --older-than"),

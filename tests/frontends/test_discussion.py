@@ -128,6 +128,27 @@ def test_extension_that_does_not_fit_changes_nothing(fields: dict[str, Any], pro
     assert rt.extend(result.id, "Go on", seats=["pm", "dev"]).result(20).status == "done"
 
 
+def test_extension_that_no_limit_leaves_room_for_asks_nobody() -> None:
+    limits = rt.Limits(max_calls=3)
+    talk = rt.Discussion("T?", seats=["pm", "dev"], limits=limits).run_sync()
+    review = rt.Review(
+        "T?", options=["Ship", "Wait"], seats=["pm", "dev"], rounds=0, limits=limits
+    ).run_sync()
+    for done in (talk, review):
+        assert (done.status, done.state.usage["calls"]) == ("done", 3)
+        with pytest.raises(rt.LimitError, match="no further round fits its limits: max_calls=3, 3"):
+            _ = rt.extend(done.id, "Go on")
+        assert rt.load(done.id).events == done.events
+
+
+def test_half_a_character_of_an_extension_is_the_same_in_the_log() -> None:
+    done = rt.Discussion("T?", seats=["pm", "dev"]).run_sync()
+    more = rt.extend(done.id, "What of \ud800?", observer_prompt="Be \ud800.").result(20)
+    assert more.fold.extensions[-1].prompt == "What of \ufffd?"
+    assert more.spec.observer_prompt == "Be \ufffd."
+    assert rt.load(done.id).fold == more.fold
+
+
 def test_only_what_is_done_can_be_extended() -> None:
     seats = [rt.Seat("pm"), rt.Seat("dev", model=rt.scripted([rt.fail("auth")]))]
     seats[0] = rt.Seat("pm", model=rt.scripted([rt.fail("auth")]))

@@ -9,12 +9,16 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import sqlite3
 import sys
+import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
+
+import psutil
 
 from rt_notebook.errors import NotResumableError, RoundtableError
 from rt_notebook.store.log import Answer, Command
@@ -34,6 +38,7 @@ class Worker:
     def __init__(self, path: Path) -> None:
         # A test that embeds IPython leaves a main module without one: no child could start then.
         vars(sys.modules["__main__"]).setdefault("__spec__", None)
+        self._path = path
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__])
         self._pipe, theirs = context.Pipe()
@@ -79,9 +84,29 @@ class Worker:
         self.process.close()
 
     def freeze(self) -> None:
-        """Stop it without its noticing."""
-        os.kill(self.pid, signal.SIGSTOP)
+        """Stop it without its noticing, once it has opened the store and holds no lock in it.
+
+        SQLite's locks would last as long as it is stopped, and then nobody could go on.
+        """
+        assert self.do("nothing") == ("ok", None)
+        while True:
+            os.kill(self.pid, signal.SIGSTOP)
+            while psutil.Process(self.pid).status() != psutil.STATUS_STOPPED:
+                time.sleep(0.001)
+            if self._is_free():
+                break
+            os.kill(self.pid, signal.SIGCONT)
+            time.sleep(0.01)
         self.frozen = True
+
+    def _is_free(self) -> bool:
+        with closing(sqlite3.connect(self._path, timeout=0, isolation_level=None)) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ROLLBACK")
+            except sqlite3.OperationalError:
+                return False
+        return True
 
     def thaw(self) -> None:
         """Let it go on."""
@@ -116,6 +141,9 @@ class _Work:
                 except RoundtableError as error:
                     fault = error.facts.get("fault")
                     self._pipe.send(("reply", type(error).__name__, fault))
+
+    async def do_nothing(self) -> None:
+        """Answer, which whoever is still opening the store doesn't."""
 
     async def do_create(self, debate: str) -> None:
         log = self._logs[debate] = self._store.log(debate)

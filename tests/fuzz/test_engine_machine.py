@@ -325,7 +325,7 @@ class EngineMachine(RuleBasedStateMachine):
         if self.deep:
             assert tables(loaded) == tables(live)
             # What a run warned of when it began isn't kept: those lines are its own.
-            same = Result(loaded.fold, events, live.warnings, outside=snapshot_of)
+            same = Result(loaded.fold, events, live._warnings, outside=snapshot_of)
             assert str(same) == str(live)
             assert same._repr_mimebundle_() == live._repr_mimebundle_()
 

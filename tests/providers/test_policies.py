@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 import pytest
@@ -47,6 +48,21 @@ def test_jitter_is_full_and_its_ceiling_doubles() -> None:
 def test_asked_wait_is_least() -> None:
     error = CallError("x", kind="rate_limit", retry_after_s=20.0)
     assert {retry_delay(error, 1, 2, 300.0) for _ in range(20)} == {20.0}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["soon", -1.0, math.nan, math.inf, 1e300, [3], pytest.param(10**400, id="no float holds it")],
+)
+def test_wait_that_cannot_be_is_not_asked(asked: Any) -> None:
+    assert CallError("x", kind="rate_limit", retry_after_s=asked).retry_after_s is None
+
+
+def test_wait_after_very_many_tries_is_bounded() -> None:
+    error = CallError("x", kind="overloaded")
+    delay = retry_delay(error, 5_000, 10_000, 300.0)
+    assert delay is not None
+    assert 0.0 <= delay <= 30.0
 
 
 @pytest.mark.parametrize(("attempt", "left"), [(3, 300.0), (1, 20.0), (1, 0.0)])
@@ -156,6 +172,38 @@ class Told:
 def test_usage_is_numbers_or_unknown(given: Any, kept: Usage | None) -> None:
     found = play(complete_bounded(Told(Completion("x", usage=given)), call(), ignore))
     assert found.usage == kept
+
+
+class Nameless:
+    """A value that can't be shown."""
+
+    def __repr__(self) -> str:
+        raise ValueError("there are no words for it")
+
+
+def test_tool_s_values_without_a_text_are_named_by_type() -> None:
+    tool = {"name": Nameless(), "preview": 10**5_000}
+    answer = Completion("x", tool_calls=[tool])
+    found = play(complete_bounded(Told(answer), call(), ignore))
+    assert found.tool_calls == ({"name": "Nameless", "preview": "int"},)
+
+
+def test_answer_whose_facts_break_fails_the_call() -> None:
+    answer = Completion("x", tool_calls=[{Nameless(): "x"}])  # type: ignore[dict-item]
+    with pytest.raises(CallError, match=r"^the answer can't be read: ValueError") as caught:
+        play(complete_bounded(Told(answer), call(), ignore))
+    assert caught.value.kind == "protocol"
+
+
+def test_time_that_nobody_took_is_dropped() -> None:
+    timings: Any = {"queued": 1e300, "slept": 10**400, "thought": math.nan, "told": 5}
+    found = play(complete_bounded(Told(Completion("x", timings=timings)), call(), ignore))
+    assert found.timings == {"told": 5.0}
+
+
+def test_half_a_character_becomes_a_mark() -> None:
+    found = play(complete_bounded(Told(Completion("a\ud800 \ud83d\ude00")), call(), ignore))
+    assert found.text == "a\ufffd \U0001f600"
 
 
 def test_foreign_numbers_become_plain() -> None:

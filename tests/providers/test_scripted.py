@@ -70,6 +70,10 @@ def test_script_file_is_played(tmp_path: Path) -> None:
         ("[[steps]]\nsay = { stanse = 'Ship' }", "say needs a stance"),
         ("[[steps]]\nsay = { stance = 'Ship', dissagree = ['x'] }", "did you mean 'disagree'"),
         ("[[steps", "is not TOML"),
+        ("steps = " + "9" * 5_000, "is not TOML"),
+        ("steps = " + "[" * 100_000, "is not TOML"),
+        ("[[steps]]\nfail = ['auth']", "no such error kind"),
+        ("[[steps]]\nhang = 'x'", "says nothing"),
     ],
 )
 def test_wrong_script_file_is_refused(tmp_path: Path, text: str, error: str) -> None:
@@ -95,6 +99,8 @@ def test_missing_script_file_is_refused() -> None:
         lambda: fail("rate_limit", retry_after_s=-1),
         lambda: wait(-1),
         lambda: wait(float("nan")),
+        lambda: wait(10**400),
+        lambda: scripted([{"hang": False}]),
         lambda: wait("soon"),  # type: ignore[arg-type]
         lambda: scripted("PASS"),
         lambda: scripted([3]),  # type: ignore[list-item]

@@ -236,6 +236,31 @@ def test_damage_is_refused_with_its_line(path: Path, mode: str, text: str, why: 
     assert voices.calls == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "key", "value"),
+    [
+        ("round_started", "round", "0"),
+        ("call_started", "model", None),
+        ("call_started", "seat", "nobody"),
+        ("call_finished", "tool_calls", ["x"]),
+        ("reply_read", "reply", {"new": "one"}),
+        ("verdict_written", "verdict", {"dissent": 5}),
+        ("concluded", "at", 10**15),
+    ],
+)
+def test_value_that_no_event_holds_is_refused_with_its_line(
+    path: Path, kind: str, key: str, value: Any
+) -> None:
+    run(Voices().review(), path)
+    found = lines(path)
+    number = [line["kind"] for line in found].index(kind)
+    (found[number] if key == "at" else found[number]["body"])[key] = value
+    write(path, found)
+    problem = f"damaged at line {number + 1}: its '{key}' can't be that of '{kind}'"
+    with pytest.raises(StoreError, match=problem):
+        rt.load(path)
+
+
 def test_newer_version_is_refused_not_misread(path: Path) -> None:
     run(Voices().review(), path)
     write(path, [{**line, "v": 2} for line in lines(path)])

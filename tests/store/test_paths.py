@@ -10,6 +10,7 @@ import pytest
 
 from rt_notebook.errors import OptionError, UnknownDebateError
 from rt_notebook.store.paths import check_id, new_debate_id, store_path
+from rt_notebook.store.record import record_path
 
 
 def test_argument_comes_before_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,6 +36,12 @@ def test_url_is_refused_without_its_secrets(url: str) -> None:
     with pytest.raises(OptionError, match="this version keeps debates in a file only") as caught:
         store_path(url)
     assert "secret" not in str(caught.value)
+
+
+def test_half_a_character_is_no_file_s_name() -> None:
+    for read, name in ((store_path, "store"), (record_path, "record")):
+        with pytest.raises(OptionError, match=rf"^{name}='a\\ud800': no file can have that name"):
+            read("a\ud800")
 
 
 def test_path_with_nul_is_refused() -> None:

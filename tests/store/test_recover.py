@@ -146,3 +146,13 @@ def test_log_with_other_pages_spoils_nothing(path: Path, target: SqliteStore) ->
         path.with_name(name).write_bytes(content)
     assert run(recover(path, target)) == Recovered(whole=1)
     assert seqs(target, "first") == [1, 2]
+
+
+def test_debates_of_a_store_with_a_version_too_high_are_recovered(
+    path: Path, target: SqliteStore
+) -> None:
+    with opened(path) as store:
+        write(store, created("d"), event("d", 2))
+        store.database.connection().execute("PRAGMA user_version = 99")
+    assert run(recover(path, target)) == Recovered(whole=1)
+    assert seqs(target, "d") == [1, 2]

@@ -141,7 +141,8 @@ def test_newest_debates_come_first(store: SqliteStore) -> None:
     write_each(store, ["a", "b", "c"], ("done", "rounds"))
     assert [row.id for row in store.debates()] == ["c", "b", "a"]
     assert [row.id for row in store.debates(limit=2)] == ["c", "b"]
-    assert len(store.debates(limit=None)) == 3
+    assert len(store.debates(limit=None)) == len(store.debates(limit=10**30)) == 3
+    assert store.debates(limit=0) == store.debates(limit=-1) == []
     assert store.last_id() == "c"
 
 

@@ -360,3 +360,19 @@ async def test_known_address_has_its_own_prices() -> None:
     assert known == pytest.approx(0.0035)
     response.provider_url = "https://nobody.example/v1"
     assert usage_of(response, Door("openai-compatible", "gpt-4o")).cost is None
+
+
+@pytest.mark.parametrize(
+    "told",
+    [pytest.param(10**400, id="no float holds it"), -1, float("nan"), float("inf"), True, "free"],
+)
+async def test_charge_that_cannot_be_gives_way_to_the_list(told: Any) -> None:
+    response = ModelResponse(
+        [TextPart("Yes.")],
+        usage=RequestUsage(input_tokens=1000, output_tokens=100),
+        model_name="gpt-4o",
+        provider_url="https://api.openai.com/v1",
+        provider_details={"cost": told},
+    )
+    found = usage_of(response, Door("openai-compatible", "gpt-4o")).cost
+    assert found == pytest.approx(0.0035)

@@ -267,6 +267,15 @@ def test_lone_surrogates_become_the_replacement_character() -> None:
     assert parser.completion(ENDED).text == "a\ufffd 🐎"
 
 
+@pytest.mark.parametrize(
+    "line", [b"[" * 100_000, b'{"type":' + b"9" * 5_000 + b"}"], ids=["depth", "digits"]
+)
+def test_line_that_json_gives_up_on_is_for_people(line: bytes) -> None:
+    parser = ClaudeParser()
+    parser.feed(line + b'\n{"type":"result","is_error":false,"result":"Ship it."}\n')
+    assert parser.completion(ENDED).text == "Ship it."
+
+
 def test_lines_are_cut_at_line_feeds_alone() -> None:
     lines = Lines()
     data = "a\u2028b\u0085c\x0b\x0c\rd\r\ne\n\nf".encode()
