@@ -193,7 +193,7 @@ def writing(report: Report) -> None:
     rows = [Row(f"{MANY} debates at once, {STEPS} events each", best(many),
                 best(lambda path: bare(path, groups)), MANY * STEPS)]  # fmt: skip
     events = list(long_log("long", SEATS * (ROUNDS + 1)))
-    # Per round: its start with the calls' starts, then the answers as they come, in threes.
+    # Much as a round is logged: starts together, then the answers as they come.
     for what, size in (("{} appends", 9), ("each event alone", 1)):
         small = [events[at : at + size] for at in range(0, len(events), size)]
         numbered = [[(0, event) for event in group] for group in small]

@@ -54,8 +54,8 @@ def checked_seconds(seconds: object) -> float:
     Raises:
         OptionError: it is no number.
     """
-    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if not number or seconds != seconds:  # the last: no number (NaN)
+    wrong = isinstance(seconds, bool) or not isinstance(seconds, int | float)
+    if wrong or seconds != seconds:  # the last: no number (NaN)
         shown = one_line(repr(seconds), 80)
         raise OptionError(f"seconds={shown}: a number of seconds is expected", option="seconds")
     told: Any = seconds

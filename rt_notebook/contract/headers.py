@@ -138,9 +138,7 @@ def _value(rest: str, decoration: str, closing: str, *, colon: bool = True) -> s
 def _on_one_line(rest: str) -> str | None:
     """Return a header line's rest trimmed, or None where some reader would end the line in it."""
     value = rest.strip()
-    if "\r" in value or not (value.isascii() or ("\u2028" not in value and "\u2029" not in value)):
-        return None
-    return value
+    return None if "\r" in value or "\u2028" in value or "\u2029" in value else value
 
 
 def _opened(decoration: str) -> str:

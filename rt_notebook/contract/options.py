@@ -195,7 +195,8 @@ class Option:
 
     def _vendor_bound(self, name: str, count: object) -> int:
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST:
-            raise self._wrong(f"{name}={count!r}", "whole numbers of at least 0")
+            bounds = "of at least 0" if not isinstance(count, int) or count < 0 else "up to 1e15"
+            raise self._wrong(f"{name}={count!r}", f"whole numbers {bounds}")
         return count
 
 

@@ -65,7 +65,7 @@ def _stance(reply: Reply, options: Sequence[str] | None) -> str | None:
 
 
 def _bullet(text: str) -> str:
-    line = f"- {text}"
+    line = f"- {text}"  # reads back as the text, unless it would read as a header
     return f"1. {text}" if is_reply_header(line) else line
 
 

@@ -23,7 +23,7 @@ from rt_notebook.contract.headers import (
 )
 from rt_notebook.contract.naming import OptionNames, option_names, seat_names
 from rt_notebook.contract.question import read_question
-from rt_notebook.contract.reading import Grammar, take_apart
+from rt_notebook.contract.reading import Grammar, Source, take_apart
 from rt_notebook.contract.text import bullet, bullets, check_text, marked
 from rt_notebook.domain.reply import PASS, Reply
 
@@ -76,9 +76,7 @@ def read_reply(
     source = take_apart(text, _GRAMMAR, lambda found: _stance(found, names)[1] is not None)
     notes = source.notes
     if source.passed:
-        return Reply(
-            True, passed=True, stance_key=PASS, notes=notes, reasoning=source.reasoning, raw=text
-        )
+        return _pass(source, text)
     found = source.sections
     given = found.lines
     stance, key = _stance(found, names)
@@ -101,6 +99,27 @@ def read_reply(
         found.duplicates,
         trimmed,
         notes,
+        source.reasoning,
+        text,
+    )
+
+
+def _pass(source: Source, text: str) -> Reply:
+    # Lists of its own, as every reply that a caller gets; the fold's share their empty ones.
+    return Reply(
+        True,
+        [],
+        True,
+        None,
+        PASS,
+        [],
+        [],
+        [],
+        [],
+        None,
+        [],
+        [],
+        source.notes,
         source.reasoning,
         text,
     )
@@ -174,11 +193,10 @@ def _errors(
     found: Sections, stance: str | None, key: str | None, names: OptionNames, *, require_agree: bool
 ) -> list[str]:
     given = found.lines
-    errors = [_duplicate(name) for name in found.duplicates] if found.duplicates else []
+    errors = [_duplicate(name) for name in found.duplicates]
     if key is None:
         errors.append(_stance_error(names.ids, missing=stance is None))
-    if not _MISSING.keys() <= given.keys():
-        errors += [text for name, text in _MISSING.items() if name not in given]
+    errors += [text for name, text in _MISSING.items() if name not in given]
     if require_agree and AGREE_WITH not in given:
         errors.append(_NO_AGREE_WITH)
     return errors

@@ -112,9 +112,10 @@ def _call_failed(state: StateFields, event: Event) -> None:
 def _reply_read(state: StateFields, event: Event) -> None:
     body = event.body
     turn = _turn_of(state, body["round"], body["seat"])
+    data = body["reply"]
     # The log keeps a reply's text once, with its call.
-    raw = state.calls[body["call"]].text or ""
-    turn.reply = reply = Reply.from_json(body["reply"], raw)
+    raw = "" if "raw" in data else state.calls[body["call"]].text or ""
+    turn.reply = reply = Reply.from_json(data, raw)
     turn.repaired = event.kind == "repaired"
     turn.final = not body.get("repair", False)
     turn.error = turn.message = None

@@ -22,7 +22,10 @@ _NONE: Final[list[str]] = []
 
 
 class Reply(NamedTuple):
-    """A seat's reply, field by field; an invalid one keeps whatever could be read."""
+    """A seat's reply, field by field; an invalid one keeps whatever could be read.
+
+    Nobody changes its lists: they are shared with the log's JSON, and empty ones with each other.
+    """
 
     valid: bool = False
     """True when the reply keeps the contract; only then does its stance count."""

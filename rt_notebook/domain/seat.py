@@ -95,7 +95,7 @@ class Seat(Value):
     @property
     def function(self) -> Callable[..., Any] | None:
         """The callable given as `model`, or None; it isn't part of the stored spec."""
-        # Asked for several times a debate: pydantic's own way to it takes ten times as long.
+        # As `self._function` says it, but for the time (3 us) that pydantic's own way there takes.
         return (self.__pydantic_private__ or {}).get("_function")
 
     @property
@@ -128,7 +128,8 @@ class Seat(Value):
                 f"seat name {name[:60]!r} has {len(name)} characters; 1 to {_NAME_LIMIT} are "
                 "allowed"
             )
-        bad = None if _is_word(name) else next(filter(_is_forbidden, name), None)
+        is_word = name.isascii() and name.isalnum()  # most are, and need no closer look
+        bad = None if is_word else next(filter(_is_forbidden, name), None)
         if bad is not None:
             shown = repr(bad) if plain(bad) else ascii(bad)
             raise SeatError(
@@ -200,10 +201,6 @@ def vendor_of(model: str) -> str:
     """Return who receives what a model string's seat is asked: `openai`, `cli:claude`, ..."""
     prefix, _, rest = model.partition(":")
     return f"{prefix}:{rest.partition('/')[0]}" if prefix == _COMMANDS and rest else prefix
-
-
-def _is_word(name: str) -> bool:
-    return name.isascii() and name.isalnum()
 
 
 def _is_forbidden(character: str) -> bool:

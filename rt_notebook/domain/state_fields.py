@@ -189,7 +189,8 @@ class StateFields:
     def counted_turns(self, number: int) -> list[Turn]:
         """Return the turns of a round whose seats count, in seat order."""
         turns = self.turns[number] if 0 <= number < len(self.turns) else {}
-        return [turns[s.name] for s in self.spec.seats if s.name in turns and not s.hidden]
+        counted = (seat.name for seat in self.spec.seats if not seat.hidden)
+        return [turns[name] for name in counted if name in turns]
 
     def questions_of(self, number: int) -> list[Question]:
         """Return what a round's seats ask and nobody answered in an earlier gate."""

@@ -113,7 +113,7 @@ class Tally:
 
     def add(self, usage: Usage, chars: int) -> None:
         """Add one finished call that moved `chars` characters in and out."""
-        if usage is UNKNOWN:
+        if usage is UNKNOWN:  # functions, people and scripts report nothing
             self.unpriced += 1
             self.estimated_tokens += chars // CHARS_PER_TOKEN
             return

@@ -211,7 +211,7 @@ class Debate:
                 await self.post(event)
         match step:
             case Ask():
-                await self._take_turns(takers)
+                await self._together({name: taker.take for name, taker in takers.items()})
             case AskSearcher():
                 await self._research()
             case OpenGate():
@@ -226,14 +226,6 @@ class Debate:
         events = [event for taker in takers if (event := taker.begin()) is not None]
         if events:
             await self.post(*events)
-
-    async def _take_turns(self, takers: Mapping[str, TurnTaker]) -> None:
-        """Let seats take turns whose first calls have begun in the log."""
-        # The clock may have run out meanwhile: what has begun isn't called any more.
-        late = self.in_flight if self._out_of_time else ()
-        await self._together({n: taker.take for n, taker in takers.items() if n not in late})
-        for name in takers:  # cancelled before it was called
-            await self._cancelled_call(name, _HALTS["clock"])
 
     async def _research(self) -> None:
         searcher = searcher_of(self.state.spec)
@@ -256,6 +248,11 @@ class Debate:
             async with asyncio.TaskGroup() as group:
                 for name, turn in turns.items():
                     self._tasks.add(group.create_task(self._settled(name, turn)))
+                if self._out_of_time and self.state.status != "verdict":
+                    self._halt("clock")  # while what begins here was being logged
+            if self._halted is not None:
+                for name in turns:  # a task that was cancelled before it began settled nothing
+                    await self._cancelled_call(name, _HALTS[self._halted])
         finally:
             self._tasks.clear()
             self._halted = None

@@ -27,7 +27,7 @@ class TurnTaker(Taker, Protocol):
     """Takes a seat's turn in a round."""
 
     def begin(self) -> Body | None:
-        """Return the event of its first call, which `take` then makes; None: it has been made."""
+        """Return the event of the first call, which `take` makes; None: the log has its answer."""
         ...
 
 

@@ -45,8 +45,6 @@ def broken_limit(state: State, asked: Sequence[str]) -> dict[str, Any] | None:
 def broken_calls(state: State, asked: Sequence[str]) -> dict[str, Any] | None:
     """Return the same for the limits on calls, which are exact in the midst of a round too."""
     limits = state.spec.limits
-    if limits.max_calls is None and not limits.max_calls_per_vendor:
-        return None
     seats = [seat for seat in state.spec.seats if seat.name in asked]
     if limits.max_calls is not None and state.usage.calls + len(seats) + 1 > limits.max_calls:
         return _limit("max_calls", state.usage.calls, limits.max_calls)

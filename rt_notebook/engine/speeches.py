@@ -40,7 +40,7 @@ class SpeechTaker:
         self._first: Sequence[Message] = ()
 
     def begin(self) -> Body | None:
-        """Return the event of the first call, which `take` then makes; None: it has been made."""
+        """Return the event of the first call, which `take` makes; None: the log has its answer."""
         if self._unread is not None:
             return None
         self._first = self._messages()

@@ -27,8 +27,6 @@ OnProgress = Callable[[str, int], None]
 Shorter = Callable[[], Sequence[Message] | None]
 """Makes a prompt anew once the log says that it was too long; None: there is nothing to cut."""
 
-_UNSET: Final = (None,) * len(SETTINGS)
-
 TOO_LONG: Final = "context_length"
 """The kind of failure that a shorter prompt may help."""
 
@@ -98,16 +96,16 @@ class Tries:
         self._tools = tuple(filter(callable, seat.tools))
         self._began = 0.0
         self._first: float | None = None
-        self._call = ""
+        self._begun = ""  # a call that the log says has begun, and that isn't made yet
 
     def begin(self, purpose: str, messages: Sequence[Message]) -> Body:
-        """Return the event of a try; `answer` goes on with it, once it is in the log."""
+        """Begin a try and return its event; `answer` makes the call, once the log has that."""
         desk = self._desk
         number = 1
         for call in self._earlier_calls():
             number += call.purpose == purpose and call.round == self._round
         wire = desk.state.wire_ids.get(self._name, desk.state.spec.closing_name)
-        self._call = call_id = f"{self._round}/{wire}/{purpose}/{number}"
+        self._begun = call_id = f"{self._round}/{wire}/{purpose}/{number}"
         texts = [message.text for message in messages]
         body = {
             "call": call_id,
@@ -141,9 +139,9 @@ class Tries:
         attempt = 0
         while True:
             attempt += 1
-            if not self._call:
+            if not self._begun:
                 await self._start(purpose, messages)
-            call, self._call = self._call, ""
+            call, self._begun = self._begun, ""
             try:
                 completion = await self._ask(purpose, messages)
             except CallError as error:
@@ -284,8 +282,5 @@ def failed_body(call: str, error: CallError, retry_in_s: float | None) -> dict[s
 
 
 def _settings(seat: Seat) -> Mapping[str, Any]:
-    values = seat.effort, seat.temperature, seat.max_tokens
-    if values == _UNSET:
-        return NOTHING
-    given = zip(SETTINGS, values, strict=True)
-    return {name: value for name, value in given if value is not None}
+    found = {name: value for name in SETTINGS if (value := getattr(seat, name)) is not None}
+    return found or NOTHING

@@ -45,7 +45,7 @@ class ReplyTaker:
         self._purpose = "opening" if round == 0 else "critique"
 
     def begin(self) -> Body | None:
-        """Return the event of the first call, which `take` then makes; None: it has been made."""
+        """Return the event of the first call, which `take` makes; None: the log has its answer."""
         if self._reply is not None or self._unread is not None:
             return None
         return self._tries.begin(self._purpose, self._messages)

@@ -98,7 +98,7 @@ def _bounded(work: Coroutine[Any, Any, Any]) -> Generator[Any, Any, Any]:
                 yield waits_for
                 error = None
             except asyncio.CancelledError as cancelled:
-                if patience is not None and patience.is_over():
+                if patience is not None and patience.takes_back():
                     _abandon(work, cancelled)
                     raise
                 patience = patience or _Patience()
@@ -119,8 +119,8 @@ class _Patience:
         self._late = False
         self._timer = asyncio.get_running_loop().call_later(CLEAN_UP_S, self._run_out)
 
-    def is_over(self) -> bool:
-        """Return whether this cancellation is its own, which it then takes back."""
+    def takes_back(self) -> bool:
+        """Take a cancellation of its own back; False: it is somebody else's."""
         if self._late and self._task is not None:
             self._task.uncancel()
         return self._late

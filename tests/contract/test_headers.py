@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
+from rt_notebook.contract import headers
 from tests.contract.replies import read, read_section, read_stance
 
 
@@ -92,3 +95,15 @@ def test_repeated_header_counts_its_last_content() -> None:
     assert reply.duplicates == ["NEW", "NEW"]
     assert reply.errors == ["duplicate NEW section"] * 2
     assert (reply.valid, reply.stance_key) == (False, "opt-1")
+
+
+def test_headers_as_asked_are_what_the_pattern_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Header lines written as asked skip the pattern, which must say the same of them."""
+    names = ("STANCE", "Stance", "AGREE_WITH", "AGREE WITH", "NEW", "TALLY", "**NEW**", " NEW")
+    colons = (":", " :", "\uff1a", "::", ":**", "")
+    rests = ("", " ", "\t", " opt-1 ", "a: b", "**x**", " *", "\rx", "x\u2028y", "\u2029", "x\r")
+    lines = ["".join(parts) for parts in product(names, colons, rests)]
+    found = [headers.reply_headers([line]) for line in lines]
+    monkeypatch.setattr(headers, "_AS_ASKED", frozenset())
+    assert found == [headers.reply_headers([line]) for line in lines]
+    assert [bool(header) for header in found] == [headers.is_reply_header(line) for line in lines]

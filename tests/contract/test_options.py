@@ -153,7 +153,7 @@ def test_composed_letters_name_the_variable_as_python_does() -> None:
         ("--max-calls-per-vendor a=-1",
          "--max-calls-per-vendor takes whole numbers of at least 0; got a=-1"),
         ("--max-calls-per-vendor a=999999999999999999",
-         "--max-calls-per-vendor takes whole numbers of at least 0; got a=999999999999999999"),
+         "--max-calls-per-vendor takes whole numbers up to 1e15; got a=999999999999999999"),
         ("--max-calls 999999999999999999",
          "--max-calls takes a whole number above 0; got '999999999999999999'"),
         ("--max-cost 1e300", "--max-cost takes a number above 0; got '1e300'"),

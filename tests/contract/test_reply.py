@@ -231,3 +231,13 @@ def test_new_keeps_the_word_none() -> None:
 def test_options_are_needed_only_to_name_one() -> None:
     assert read_reply(VALID).stance_key is None
     assert read_reply(VALID, options=tuple(OPTIONS)).stance_key == "opt-1"
+
+
+@pytest.mark.parametrize("text", ["PASS", "nothing of it", VALID])
+def test_changed_lists_of_one_reply_are_no_other_ones(text: str) -> None:
+    mine = read_reply(text, options=OPTIONS)
+    for value in mine:
+        if isinstance(value, list):
+            value.append("mine")
+    theirs = read_reply(text, options=OPTIONS)
+    assert "mine" not in str(theirs)

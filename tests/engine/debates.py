@@ -47,11 +47,13 @@ class MemoryLog:
     def __init__(self, rows: Iterable[Row] = (), fails_at: int | None = None) -> None:
         self.rows = list(rows)
         self.writes = 0
+        self.appends: list[list[str]] = []
         self.fails_at = fails_at
         self._waiting: list[tuple[Sequence[Event], Callable[[], None], asyncio.Future[None]]] = []
 
     def append(self, events: Sequence[Event], committed: Callable[[], None]) -> Awaitable[None]:
         loop = asyncio.get_running_loop()
+        self.appends.append([event.kind for event in events])
         if not self._waiting:
             loop.call_soon(self._flush)
         future: asyncio.Future[None] = loop.create_future()

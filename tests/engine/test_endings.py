@@ -14,7 +14,7 @@ from rt_notebook.domain.spec import Limits
 from rt_notebook.domain.state import State
 from rt_notebook.errors import CallError
 from tests.engine.clocks import play
-from tests.engine.debates import VERDICT, Ride, Voice, reply, spec, split, voice, voices
+from tests.engine.debates import VERDICT, MemoryLog, Ride, Voice, reply, spec, split, voice, voices
 
 SAME = "The team is too small for a second service and the deadline is near."
 OTHER = "Nobody has asked the customers what an hour without payments would cost them."
@@ -320,6 +320,27 @@ def test_clock_that_runs_out_as_calls_begin_leaves_none_open(turns_later: int) -
             "cancelled: the debate's time is used up",
         )
         assert [call.outcome for call in turn.calls] == ["failed"]
+
+
+def test_clock_that_runs_out_as_calls_begin_stops_repairs_too() -> None:
+    broken, other = Voice("no form at all", reply("opt-1")), Voice(reply("opt-2"))
+    definition = spec(
+        Seat("a", model=broken), Seat("b", model=other), limits=Limits(max_minutes=10)
+    )
+    whole = Ride(definition)
+    play(whole.run())
+    died = next(n for n, event in enumerate(whole.sink.events) if event.body.get("repair"))
+    calls = len(broken.calls), len(other.calls)
+
+    def ends_time(event: Event, state: State) -> None:
+        if event.kind == "call_started":
+            _later(ride.debate._time_is_up, 0)
+
+    ride = Ride(definition, log=MemoryLog(whole.sink.rows[: died + 1]), listeners=[ends_time])
+    state = play(ride.run())
+    assert state.stop_reason == "clock"
+    assert (len(broken.calls), len(other.calls)) == calls
+    assert {turn.error for turn in state.turns[0].values()} == {None, "cancelled"}
 
 
 def _later(work: Callable[[], None], turns: int) -> None:
