@@ -11,6 +11,7 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -106,7 +107,7 @@ def load_config(start: Path | None = None) -> Config:
             a file of its kind may not say; the message names the file and the nearest known key.
     """
     user = _user_file()
-    project = _project_file(Path() if start is None else start)
+    project = _project_file(os.curdir if start is None else start)
     if user is not None and project is not None and user.resolve() == project.resolve():
         project = None
     found = [_read(path, name) for path, name in ((project, "project"), (user, "user")) if path]
@@ -138,19 +139,22 @@ def _merged(found: Sequence[_File], kind: str) -> Config:
     )
 
 
-def _project_file(start: Path) -> Path | None:
+def _project_file(start: str | Path) -> Path | None:
     try:
         folder = os.path.abspath(start)
     except FileNotFoundError:  # the working directory was removed
         return None
-    # Texts, not paths: a sweep asks this for each of its debates. A folder that may not be looked
-    # into holds no file for us.
-    while not os.path.isfile(path := os.path.join(folder, PROJECT_FILE)):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
-    return Path(path)
+    # A folder that may not be looked into holds no file for us.
+    return next((Path(path) for path in _places(folder) if os.path.isfile(path)), None)
+
+
+@lru_cache(maxsize=16)  # a sweep asks for each of its debates
+def _places(folder: str) -> tuple[str, ...]:
+    """Return where a project's file may stand, from a folder upward."""
+    folders = [folder]
+    while (above := os.path.dirname(folders[-1])) != folders[-1]:
+        folders.append(above)
+    return tuple([os.path.join(each, PROJECT_FILE) for each in folders])
 
 
 def _user_file() -> Path | None:
