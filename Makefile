@@ -81,7 +81,7 @@ pandas-2.2:
 
 # Kernels and front ends 20 times in a row without a second try, then the long variants of tests.
 soak: env-test
-	$(TOOL) tools.soak
+	$(TOOL) tools.soak --passes $(SOAK) $(LIVE_TESTS)
 	$(TOOL) pytest -q -n 2 --dist loadgroup --timeout 0 -m soak
 
 # Other inputs each time, FUZZ times as many as in `make test` (20: about a quarter of an hour), then

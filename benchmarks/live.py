@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks._report import Cell, Report
-from tests.browser.labdriver import Frame, NotebookPage, chromium, notebook_page
+from tests.browser.labdriver import NotebookPage, chromium, notebook_page
 from tests.browser.servers import Server
+from tests.browser.traffic import Frame
 
 SEATS = 4
 ROUNDS = 10

@@ -39,6 +39,9 @@ class Run:
     missed: bool
     """Whether it failed."""
 
+    reconnects: int
+    """How often the kernel had left a page's first requests unread, before anything of ours ran."""
+
     @classmethod
     def read(cls, line: str) -> Self:
         """Returns the run that a line of a report holds."""
@@ -70,14 +73,17 @@ def table(runs: Iterable[Run]) -> str:
     """Returns the counts as a Markdown table, a row for each kernel and front end."""
     tried: Counter[tuple[str, str]] = Counter()
     missed: Counter[tuple[str, str]] = Counter()
+    unread: Counter[tuple[str, str]] = Counter()
     for run in runs:
         tried[run.kernel, run.front_end] += 1
         missed[run.kernel, run.front_end] += run.missed
+        unread[run.kernel, run.front_end] += run.reconnects
     rows = [
-        f"| {kernel} | {front_end} | {count} | {missed[kernel, front_end]} |"
+        f"| {kernel} | {front_end} | {count} | {missed[kernel, front_end]} "
+        f"| {unread[kernel, front_end]} |"
         for (kernel, front_end), count in sorted(tried.items())
     ]
-    head = ["| kernel | front end | runs | misses |", "|---|---|---|---|"]
+    head = ["| kernel | front end | runs | misses | reconnects |", "|---|---|---|---|---|"]
     return "\n".join([*head, *rows])
 
 

@@ -1,4 +1,8 @@
-"""A pytest plugin that writes what became of every test as a line: `-p tools.soak_report`."""
+"""A pytest plugin that writes what became of every test as a line: `-p tools.soak_report`.
+
+Only tests that name their kernel or their front end are run: whatever else a kernel or Chromium is
+needed for is the same each time, and `make test` shows it.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +34,20 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Reporter(path))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Notes each test's kernel and front end, to travel with its outcome."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Notes each test's kernel and front end, to travel with its outcome; leaves out the others."""
+    kept: list[pytest.Item] = []
+    others: list[pytest.Item] = []
     for item in items:
         given = item.callspec.params if hasattr(item, "callspec") else {}
-        kernel = next((name for name in given.values() if name in KERNELS), NEWEST)
-        front_end = FRONT_ENDS.get(given.get("app", ""), NO_PAGE)
-        item.user_properties.append((_PLACE, [kernel, front_end]))
+        names = [value for value in given.values() if isinstance(value, str)]
+        kernel = next((name for name in names if name in KERNELS), None)
+        front_end = FRONT_ENDS.get(given.get("app", ""))
+        place = [kernel or NEWEST, front_end or NO_PAGE]
+        item.user_properties.append((_PLACE, place))
+        (kept if kernel or front_end else others).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
 
 
 class Reporter:
@@ -56,10 +67,13 @@ class Reporter:
             self._failed.add(report.nodeid)
         if report.when != "teardown":
             return
-        place: Any = dict(report.user_properties)[_PLACE]
-        kernel, front_end = place
+        told: Any = dict(report.user_properties)
+        kernel, front_end = told[_PLACE]
         test, _, _ = report.nodeid.partition("@")  # xdist adds the group
         missed = report.nodeid in self._failed
-        line = {"test": test, "kernel": kernel, "front_end": front_end, "missed": missed}
+        line = {
+            "test": test, "kernel": kernel, "front_end": front_end, "missed": missed,
+            "reconnects": told.get("reconnects", 0),
+        }  # fmt: skip
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")

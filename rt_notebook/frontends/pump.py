@@ -54,14 +54,18 @@ def unstrand(kernel: Any) -> bool:
 
     ipykernel 7.0-7.3 sends raw on the socket its stream reads, which eats the socket's
     edge-triggered wake-up: a request that arrived meanwhile stays unread until the next client
-    connects (ipykernel #1529, #1554). Both objects belong to the shell channel thread.
+    connects, and so does all that comes after it (ipykernel #1529, #1554). What is stranded already
+    is read now. Both objects belong to the shell channel thread.
     """
-    manager = getattr(getattr(kernel, "shell_channel_thread", None), "manager", None)
+    thread = getattr(kernel, "shell_channel_thread", None)
+    manager = getattr(thread, "manager", None)
     stream = getattr(kernel, "shell_stream", None)
     socket = getattr(manager, "_shell_socket", None)
-    if socket is None or socket is stream or not hasattr(stream, "send_multipart"):
+    if socket is None or socket is stream or not _has(stream, "send_multipart", "flush"):
         return False
     manager._shell_socket = stream  # type: ignore[union-attr]  # it has a socket, so it is there
+    if hasattr(thread, "io_loop"):
+        thread.io_loop.add_callback(stream.flush, _POLLIN)  # type: ignore[union-attr]
     return True
 
 

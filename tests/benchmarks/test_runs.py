@@ -17,7 +17,7 @@ from benchmarks import _workloads
 from benchmarks._workloads import DURABLE, OURS, Contestant, Workload, medians, present
 from benchmarks.live import received
 from benchmarks.prompts import line_through
-from tests.browser.labdriver import Frame
+from tests.browser.traffic import Frame
 from tests.environment import ROOT
 
 BENCHMARKS = ROOT / "benchmarks"

@@ -37,10 +37,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Notes which tests failed: their page is not used again."""
+    """Notes which tests failed: their page is not used again, but tells what is in it."""
     report = yield
     item.stash[_failed] = item.stash.get(_failed, False) or report.failed
+    page = getattr(item, "funcargs", {}).get("tab")
+    if report.when == "call" and report.failed and isinstance(page, NotebookPage):
+        report.sections.append(("the page", _diagnosis(page)))
     return report
+
+
+def _diagnosis(page: NotebookPage) -> str:
+    try:
+        return page.diagnosis()
+    except Exception as error:  # the page is gone, which is a diagnosis too
+        return f"{type(error).__name__}: {error}"
 
 
 @pytest.fixture(params=["lab", "notebook"])
@@ -94,7 +104,9 @@ def tab(
         stack = ExitStack()
         pages[server.app] = stack, stack.enter_context(notebook_page(browser, server))
     stack, page = pages[server.app]
+    before = page.reconnects
     yield page
+    request.node.user_properties.append(("reconnects", page.reconnects - before))
     if request.node.stash.get(_failed, False) or not page.rest():
         del pages[server.app]
         stack.close()

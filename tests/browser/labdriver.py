@@ -10,7 +10,7 @@ test's cells into the page that is there, with a fresh kernel; `open` loads the 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any, Literal
 from playwright.sync_api import Browser, Dialog, Locator, Page, WebSocket, sync_playwright
 
 from tests.browser.servers import Server
+from tests.browser.traffic import Frame, is_settled, requests, told
 from tests.notebook.runner import NEWEST
 from tools.chromium import find_chromium
 
@@ -68,20 +69,6 @@ _OUTPUTS = """() => window.__panel.content.widgets.filter(c => c.model.type === 
     c => [...c.node.querySelectorAll('.jp-OutputArea-output')].map(o => o.innerText).join('\\n'))"""
 
 
-@dataclass(frozen=True)
-class Frame:
-    """One message on a kernel's websocket."""
-
-    at: float
-    """Seconds on the monotonic clock."""
-
-    direction: Literal["sent", "received"]
-    """As the page sees it."""
-
-    payload: str | bytes
-    """The message as it went over the wire."""
-
-
 @dataclass
 class NotebookPage:
     """One open notebook in one browser tab."""
@@ -107,8 +94,12 @@ class NotebookPage:
     dialogs: list[str] = field(default_factory=list)
     """Native dialogs, which hostile text opens when its script runs; leaving the page aside."""
 
+    reconnects: int = 0
+    """How often a kernel had left the page's requests unread; see `until`."""
+
     def __post_init__(self) -> None:
         """Starts to listen; earlier messages would be lost."""
+        self._sockets = 0
         self.page.on("console", self._on_console)
         self.page.on("pageerror", lambda error: self._add_error(str(error)))
         self.page.on("websocket", self._on_websocket)
@@ -126,9 +117,10 @@ class NotebookPage:
     def _on_websocket(self, socket: WebSocket) -> None:
         if "/channels" not in socket.url:
             return
-        add = self.frames.append
-        socket.on("framesent", lambda body: add(Frame(time.monotonic(), "sent", body)))
-        socket.on("framereceived", lambda body: add(Frame(time.monotonic(), "received", body)))
+        self._sockets += 1
+        number, add, now = self._sockets, self.frames.append, time.monotonic
+        socket.on("framesent", lambda body: add(Frame(now(), "sent", body, number)))
+        socket.on("framereceived", lambda body: add(Frame(now(), "received", body, number)))
 
     def _on_request(self, url: str) -> None:
         local = (f"http://127.0.0.1:{self.server.port}/", "data:", "blob:")
@@ -145,8 +137,10 @@ class NotebookPage:
     def open(self, name: str, timeout_s: float = 60) -> None:
         """Opens a notebook and waits for its kernel."""
         self.name = name
+        before = self._sockets
         self.page.goto(self.server.url(name))
         self._wait_ready(timeout_s)
+        self._wait_settled(before)
 
     def show(self, name: str, cells: Iterable[str], kernel: str = NEWEST) -> None:
         """Writes a notebook and shows it, with a fresh kernel that has run nothing.
@@ -157,8 +151,10 @@ class NotebookPage:
         if self.name != name:
             self.open(name)
             return
+        before = self._sockets
         self.page.evaluate(_REPLACE, kernel)
         self._wait_ready(60)
+        self._wait_settled(before)
         # The front end complains about every message that the last kernel left unanswered.
         self._forget()
 
@@ -182,6 +178,30 @@ class NotebookPage:
     def _wait_ready(self, timeout_s: float) -> None:
         self.page.wait_for_function(_READY, timeout=timeout_s * 1000)
 
+    def _wait_settled(self, before: int) -> None:
+        """Waits until a fresh kernel has answered all that the page asks it by itself.
+
+        ipykernel 7.0-7.3 can leave a request unread that reaches it while it answers another one;
+        nobody is as quick with a cell as this driver would be.
+        """
+        # What came back for requests on an earlier socket may be lost with it.
+        self.until(lambda: is_settled(self._frames_since(max(before, self._sockets - 1))))
+
+    def _frames_since(self, before: int) -> list[Frame]:
+        return [frame for frame in self.frames if frame.socket > before]
+
+    def until(self, condition: Callable[[], bool], patience_s: float = 10) -> None:
+        """Waits for a kernel that has run nothing of ours; connects anew, as a person does then."""
+        for _ in range(3):
+            deadline = time.monotonic() + patience_s
+            while time.monotonic() < deadline:
+                if condition():
+                    return
+                self.page.wait_for_timeout(20)  # frames come in meanwhile
+            self.reconnects += 1
+            self.command("kernelmenu:reconnect-to-kernel")
+        raise AssertionError(f"the kernel doesn't answer the page:\n{told(self.frames)}")
+
     def command(self, name: str, **arguments: Any) -> None:
         """Runs a front-end command to its end."""
         # Its result stays in the page: most are objects that can't be passed on.
@@ -198,8 +218,15 @@ class NotebookPage:
 
     def restart_and_run_all(self) -> None:
         """Restarts the kernel and starts every cell; confirms the front end's question."""
+        before = self._sockets
         self.page.evaluate(_START, ["notebook:restart-run-all", {}])
         self.page.click(".jp-Dialog .jp-mod-accept")
+        # The front end starts the first cell while the kernel answers what it asks by itself.
+        self.until(lambda: self._has_begun(before))
+
+    def _has_begun(self, before: int) -> bool:
+        asked = requests(self._frames_since(before))
+        return any(request.kind == "execute_request" and request.heard for request in asked)
 
     def interrupt(self) -> None:
         """Presses the stop button."""
@@ -264,6 +291,19 @@ class NotebookPage:
     def title(self) -> str:
         """Returns the browser tab's title."""
         return self.page.title()
+
+    def diagnosis(self) -> str:
+        """Returns what tells why something never came into the page."""
+        facts = {
+            "prompts": self.prompts(),
+            "outputs": [text[-500:] for text in self.outputs()],
+            "kernel": self.page.evaluate("window.__panel.sessionContext.session?.kernel?.status"),
+            "dialog in the page": self.page.evaluate(_DIALOG),
+            "console": self.console_errors,
+            "reconnects": self.reconnects,
+        }
+        lines = [f"{name}: {fact}" for name, fact in facts.items()]
+        return "\n".join([*lines, told(self.frames), self.server.log_tail()])
 
     def bytes_received(self) -> int:
         """Returns how much the kernel has sent to the page."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
+
 from tests.browser.labdriver import NARROW, NotebookPage
+from tests.browser.reviews import run_cell
 from tests.browser.servers import Server
+from tests.browser.traffic import Frame, is_settled, requests, told
 
 _NAME = "driven.ipynb"
 _BUTTON = """
@@ -79,3 +84,57 @@ def test_screenshot_has_asked_width_and_theme(tab: NotebookPage, tmp_path: Path)
     # The width stands in bytes 16 to 20 of every PNG file.
     assert (int.from_bytes(light[16:20]), int.from_bytes(dark[16:20])) == (1300, NARROW)
     assert tab.page.evaluate("document.body.dataset.jpThemeLight") == "false"
+
+
+def _frame(sent: bool, kind: str, parent: str = "", **content: str) -> Frame:
+    message = {
+        "header": {"msg_id": kind, "msg_type": kind}, "parent_header": {"msg_id": parent},
+        "content": content,
+    }  # fmt: skip
+    return Frame(0, "sent" if sent else "received", json.dumps(message))
+
+
+def test_page_is_settled_once_all_it_asked_is_answered() -> None:
+    asked = "comm_info_request"
+    frames = [
+        _frame(True, "comm_msg"),
+        _frame(False, "status", "comm_msg", execution_state="idle"),
+        _frame(True, asked),
+        _frame(False, "status", asked, execution_state="busy"),
+        _frame(False, "comm_info_reply", asked),
+        _frame(False, "status", asked, execution_state="idle"),
+    ]
+    settled = [is_settled(frames[:count]) for count in range(len(frames) + 1)]
+    assert settled == [False] * 6 + [True]
+    assert "NOTHING CAME BACK" in told(frames[:3])
+    assert "busy@0.00 comm_info_reply@0.00 idle@0.00" in told(frames)
+
+
+_STRAND = """
+import zmq
+kernel = get_ipython().kernel
+manager, socket = kernel.shell_channel_thread.manager, kernel.shell_stream.socket
+class Sender:
+    def send_multipart(self, message):
+        manager._shell_socket = socket
+        socket.send_multipart(message)
+        socket.poll(10_000, zmq.POLLIN)  # what a raw send of ipykernel 7.0-7.3 does at a bad moment
+manager._shell_socket = Sender()
+"""
+
+
+@pytest.mark.parametrize("kernel", ["ipykernel-7.1"])
+@pytest.mark.parametrize("app", ["lab"])
+def test_request_that_kernel_left_unread_is_read_after_reconnect(
+    tab: NotebookPage, kernel: str
+) -> None:
+    tab.show(_NAME, [_STRAND, "6 * 7"], kernel)
+    run_cell(tab, 0)
+    tab.wait_finished()
+    run_cell(tab, 1)
+    before = tab.reconnects
+    tab.until(lambda: tab.outputs()[1] == "42", patience_s=1)
+    assert tab.reconnects == before + 1
+    asked = [request for request in requests(tab.frames) if request.kind == "execute_request"]
+    assert [request.answered for request in asked] == [True, True]
+    tab.reconnects = before  # this one was asked for

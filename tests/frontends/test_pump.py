@@ -290,7 +290,7 @@ def test_pump_off_kernels_thread_does_nothing() -> None:
 def test_unstrand_swaps_socket_once() -> None:
     kernel = SocketKernel()
     assert not unstrand(kernel)  # 7.4: no raw socket
-    stream = SimpleNamespace(send_multipart=print)
+    stream = SimpleNamespace(send_multipart=print, flush=print)
     kernel.shell_stream = stream  # type: ignore[attr-defined]
     kernel.shell_channel_thread.manager._shell_socket = object()
     assert unstrand(kernel)
