@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -198,6 +199,8 @@ class RecordingRun(DebateRun):
     async def main(self) -> Result:
         """Run the debate on the running loop; see `DebateRun.main`."""
         recorder = self._recorder
+        # Who hears of the past, and asks for something, must not wait for this very thread.
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         try:
             if self._past and self._keep_past:
                 await self._log.append(self._past, lambda: None)

@@ -70,20 +70,21 @@ class Reply(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values under the fields' names."""
+        # Whoever hears of the event may change it: the empty list that all share stays here.
         return {
             "valid": self.valid,
-            "errors": self.errors,
+            "errors": self.errors or [],
             "passed": self.passed,
             "stance": self.stance,
             "stance_key": self.stance_key,
-            "agree_with": self.agree_with,
-            "disagree": self.disagree,
-            "new": self.new,
-            "assumptions": self.assumptions,
+            "agree_with": self.agree_with or [],
+            "disagree": self.disagree or [],
+            "new": self.new or [],
+            "assumptions": self.assumptions or [],
             "question": self.question,
-            "duplicates": self.duplicates,
-            "trimmed": self.trimmed,
-            "notes": self.notes,
+            "duplicates": self.duplicates or [],
+            "trimmed": self.trimmed or [],
+            "notes": self.notes or [],
             "reasoning": self.reasoning,
             "raw": self.raw,
         }
@@ -151,14 +152,14 @@ class VerdictText(NamedTuple):
         """Return plain JSON values under the fields' names."""
         return {
             "valid": self.valid,
-            "errors": self.errors,
+            "errors": self.errors or [],
             "pick": self.pick,
             "recommendation": self.recommendation,
             "dissent": self.dissent,
-            "kill_criteria": self.kill_criteria,
-            "open_questions": self.open_questions,
-            "duplicates": self.duplicates,
-            "notes": self.notes,
+            "kill_criteria": self.kill_criteria or [],
+            "open_questions": self.open_questions or [],
+            "duplicates": self.duplicates or [],
+            "notes": self.notes or [],
             "reasoning": self.reasoning,
             "raw": self.raw,
         }

@@ -58,7 +58,8 @@ def _costs(costs: list[float | None]) -> float | None:
 def _cost(response: ModelResponse, door: Door) -> float | None:
     # Routers and gateways say what they charged, which beats every list.
     told: Any = response.usage.cost or (response.provider_details or {}).get("cost")
-    told = float(told) if isinstance(told, Decimal) else told
+    if isinstance(told, Decimal):
+        told = float(told) if told.is_finite() else None
     if (charged := Usage(cost=told).believed().cost) is not None:
         return charged
     return cost_of(response.usage, response.model_name, door.vendor, url=response.provider_url)

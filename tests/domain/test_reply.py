@@ -40,6 +40,16 @@ def test_lists_are_shared_with_their_json() -> None:
     assert Reply.from_json(reply.to_json()).new is reply.new
 
 
+@pytest.mark.parametrize("value", [Reply(), VerdictText()])
+def test_changed_json_changes_no_empty_list(value: Reply | VerdictText) -> None:
+    """A callback may change what it hears of; the empty list that all replies share isn't in it."""
+    for given in value.to_json().values():
+        if isinstance(given, list):
+            given.append("mine")
+    assert "mine" not in str(value)
+    assert "mine" not in str(type(value)())
+
+
 def test_unresolved_reply_loses_its_key_only() -> None:
     reply = read_reply("STANCE: opt-1\nNEW: x", options=["Ship", "Wait"]).unresolved()
     assert (reply.valid, reply.stance, reply.stance_key, reply.new) == (False, "opt-1", None, ["x"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,13 @@ import pytest
 
 import rt_notebook as rt
 from rt_notebook import session
+from rt_notebook.domain.events import Event
 from rt_notebook.domain.script import say, scripted
-from rt_notebook.errors import OptionError, RecordMismatchError
+from rt_notebook.domain.state import State
+from rt_notebook.errors import OptionError, RecordMismatchError, UsageError
+from rt_notebook.running import COMMAND_TIMEOUT_S
 from rt_notebook.session import Opening
+from tests.engine.clocks import play
 from tests.engine.debates import reply
 from tests.recording.scenes import (
     Voices,
@@ -21,6 +26,7 @@ from tests.recording.scenes import (
     kinds,
     lines,
     recorded,
+    run_of,
     stances,
     write,
 )
@@ -200,6 +206,25 @@ def test_new_completes_an_unfinished_record_without_the_store(path: Path, tmp_pa
     assert kinds(path)[place : place + 2] == ["interrupted", "resumed"]
     again = Voices()
     assert_same(second, recorded(again.review(rounds=2), path, "none"))
+
+
+def test_listener_that_asks_for_something_in_the_past_holds_nothing_up(
+    path: Path, tmp_path: Path
+) -> None:
+    """The past is told on the debate's own thread, which nobody may keep waiting."""
+    recorded(Voices().review(), path)
+    write(path, lines(path)[:6])
+    run = run_of(Voices().review(), path, "new", store=tmp_path / "other.db")
+
+    def stop(event: Event, state: State) -> None:
+        if event.kind == "created":
+            with pytest.raises(UsageError, match="isn't running in this process"):
+                run.stop()
+
+    run.listeners.append(stop)
+    began = time.monotonic()
+    assert play(run.main()).status == "done"
+    assert time.monotonic() - began < COMMAND_TIMEOUT_S / 3
 
 
 def test_empty_file_is_a_record_to_be_made_in_new_only(path: Path) -> None:

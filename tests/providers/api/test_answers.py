@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -364,7 +365,10 @@ async def test_known_address_has_its_own_prices() -> None:
 
 @pytest.mark.parametrize(
     "told",
-    [pytest.param(10**400, id="no float holds it"), -1, float("nan"), float("inf"), True, "free"],
+    [
+        pytest.param(10**400, id="no float holds it"),
+        *(-1, float("nan"), float("inf"), True, "free", Decimal("sNaN"), Decimal("-Infinity")),
+    ],
 )
 async def test_charge_that_cannot_be_gives_way_to_the_list(told: Any) -> None:
     response = ModelResponse(
