@@ -105,23 +105,21 @@ def read_reply(
 
 
 def _pass(source: Source, text: str) -> Reply:
-    # Lists of its own, as every reply that a caller gets; the fold's share their empty ones.
+    # Lists of its own, since it goes to a caller; the fold's replies share their empty ones.
     return Reply(
-        True,
-        [],
-        True,
-        None,
-        PASS,
-        [],
-        [],
-        [],
-        [],
-        None,
-        [],
-        [],
-        source.notes,
-        source.reasoning,
-        text,
+        valid=True,
+        errors=[],
+        passed=True,
+        stance_key=PASS,
+        agree_with=[],
+        disagree=[],
+        new=[],
+        assumptions=[],
+        duplicates=[],
+        trimmed=[],
+        notes=source.notes,
+        reasoning=source.reasoning,
+        raw=text,
     )
 
 

@@ -75,7 +75,9 @@ class Limits(Value):
     def _vendors(cls, value: dict[str, int]) -> dict[str, int]:
         for vendor, bound in value.items():
             if not 0 <= bound <= MOST:
-                raise OptionError(f"max_calls_per_vendor: {vendor}={bound}: a bound is 0 or more")
+                raise OptionError(
+                    f"max_calls_per_vendor: {vendor}={bound}: a bound is 0 or more, 1e15 at most"
+                )
         return value
 
 

@@ -5,7 +5,7 @@ How events change the fields stands in `folding`; `state` joins the two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -183,14 +183,15 @@ class StateFields:
 
     def turns_of(self, number: int) -> list[Turn]:
         """Return the turns of a round in seat order; seats not asked yet are left out."""
-        turns = self.turns[number] if 0 <= number < len(self.turns) else {}
-        return [turns[seat.name] for seat in self.spec.seats if seat.name in turns]
+        return self._turns_by(self.spec.seats, number)
 
     def counted_turns(self, number: int) -> list[Turn]:
         """Return the turns of a round whose seats count, in seat order."""
+        return self._turns_by(self.spec.counted, number)
+
+    def _turns_by(self, seats: Iterable[Seat], number: int) -> list[Turn]:
         turns = self.turns[number] if 0 <= number < len(self.turns) else {}
-        counted = (seat.name for seat in self.spec.seats if not seat.hidden)
-        return [turns[name] for name in counted if name in turns]
+        return [turns[seat.name] for seat in seats if seat.name in turns]
 
     def questions_of(self, number: int) -> list[Question]:
         """Return what a round's seats ask and nobody answered in an earlier gate."""
