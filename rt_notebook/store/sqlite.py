@@ -102,8 +102,7 @@ class SqliteStore:
 
     def events(self, debate: str, after: int = 0) -> list[Event]:
         """Return a debate's events with numbers above `after`, in order."""
-        with self.database.explained():
-            connection = self.database.connection()
+        with self.database.reading() as connection:
             number = self.number_of(connection, debate)
             rows = connection.execute(_EVENTS, (number, after)).fetchall()
         if rows[-1][1] != after + len(rows) if rows else not after:
@@ -140,14 +139,14 @@ class SqliteStore:
 
     def last_id(self) -> str | None:
         """Return the id of the newest debate, or None."""
-        with self.database.explained():
-            found = self.database.connection().execute(_LAST_ID).fetchone()
+        with self.database.reading() as connection:
+            found = connection.execute(_LAST_ID).fetchone()
         return None if found is None else str(found[0])
 
     def lease(self, debate: str) -> Lease | None:
         """Return who runs or ran a debate, or None where nobody does."""
-        with self.database.explained():
-            return leases.find(self.database.connection(), debate)
+        with self.database.reading() as connection:
+            return leases.find(connection, debate)
 
     def find_interrupted(self, digest: str) -> list[DebateRow]:
         """Return the debates of this brief that could be resumed, newest first."""
@@ -175,8 +174,8 @@ class SqliteStore:
 
     def collect(self, number: int) -> Answer | None:
         """Return what became of a command, and forget it; None: nobody has answered yet."""
-        with self.database.explained():
-            found = commands.answer_of(self.database.connection(), number)
+        with self.database.reading() as connection:
+            found = commands.answer_of(connection, number)
         if found is not None:
             try:
                 with self.database.transaction() as connection:
@@ -233,8 +232,8 @@ class SqliteStore:
 
     def _rows(self, condition: str, values: Sequence[object]) -> Iterator[tuple[int, DebateRow]]:
         rule = leases.StaleRule()
-        with self.database.explained():
-            cursor = self.database.connection().execute(_ROW + condition, tuple(values))
+        with self.database.reading() as connection:
+            cursor = connection.execute(_ROW + condition, tuple(values))
             try:
                 for row in cursor:
                     yield row[11], _row_of(row, rule)
@@ -243,8 +242,8 @@ class SqliteStore:
                 cursor.close()
 
     def _unknown(self, debate: str) -> UnknownDebateError:
-        with self.database.explained():
-            known = [str(row[0]) for row in self.database.connection().execute(_NEW_IDS)]
+        with self.database.reading() as connection:
+            known = [str(row[0]) for row in connection.execute(_NEW_IDS)]
         hint = nearest(debate, known) or "; list the debates to see their ids"
         return UnknownDebateError(f"no debate has the id {debate!r}{hint}", id=debate)
 

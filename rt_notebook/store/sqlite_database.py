@@ -63,16 +63,33 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 class _Held:
-    """A thread's connection; closed when the thread ends."""
+    """A thread's connection, entered while the thread uses it; closed when the thread ends."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self.power = False
+        self._users = 0
+        self._leaving = False
+
+    def __enter__(self) -> _Held:
+        self._users += 1
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._users -= 1
+        if self._leaving:
+            self.close()
 
     def close(self) -> None:
-        self.connection.close()
+        # Closed under a thread that is in SQLite, it would take the whole process down. No lock,
+        # which an interrupt could leave locked: who closes says so first and looks at the users
+        # then, a user counts first and looks at what was said then (`Database._check_open`).
+        self._leaving = True
+        if not self._users:
+            self.connection.close()
 
-    __del__ = close
+    def __del__(self) -> None:
+        self.connection.close()
 
 
 class Database:
@@ -110,8 +127,19 @@ class Database:
         return self._gone is None
 
     def connection(self) -> sqlite3.Connection:
-        """Return the calling thread's connection."""
+        """Return the calling thread's connection, for as long as no other thread closes this."""
         return self._held().connection
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Read on the calling thread's connection.
+
+        Raises:
+            StoreError: it can't be read.
+        """
+        with self._held() as held, self.explained():
+            self._check_open()
+            yield held.connection
 
     @contextmanager
     def transaction(self, power: bool = False) -> Iterator[sqlite3.Connection]:
@@ -125,23 +153,24 @@ class Database:
             sqlite3.IntegrityError: a row is there already; nothing was written.
         """
         self.check_file()
-        held = self._held()
-        connection = held.connection
-        try:
-            if power is not held.power:
-                self._set_power(held, power)
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
-            connection.execute("COMMIT")
-        except sqlite3.IntegrityError:
-            raise
-        except ERRORS as error:
-            raise self._explain(error) from error
-        finally:
-            # Some faults (a full disk) make SQLite roll back by itself.
-            if connection.in_transaction:
-                with suppress(sqlite3.Error):  # the fault that led here is the one to tell
-                    connection.execute("ROLLBACK")
+        with self._held() as held:
+            self._check_open()
+            connection = held.connection
+            try:
+                if power is not held.power:
+                    self._set_power(held, power)
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+            except sqlite3.IntegrityError:
+                raise
+            except ERRORS as error:
+                raise self._explain(error) from error
+            finally:
+                # Some faults (a full disk) make SQLite roll back by itself.
+                if connection.in_transaction:
+                    with suppress(sqlite3.Error):  # the fault that led here is the one to tell
+                        connection.execute("ROLLBACK")
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -156,7 +185,7 @@ class Database:
             raise self._explain(error) from error
 
     def close(self) -> None:
-        """Close the connections of all threads."""
+        """Close the connections of all threads; one in use, when its thread is done with it."""
         self._gone = "was closed"
         for held in list(self._all):
             held.close()
@@ -247,9 +276,12 @@ class Database:
         self._local = threading.local()
         self._all: weakref.WeakSet[_Held] = weakref.WeakSet()
 
-    def _held(self) -> _Held:
+    def _check_open(self) -> None:
         if self._gone is not None:
             raise StoreError(f"the store {self.place} {self._gone}", fault="gone")
+
+    def _held(self) -> _Held:
+        self._check_open()
         held: _Held | None = getattr(self._local, "held", None)
         if held is None:
             with self.explained():

@@ -105,8 +105,8 @@ class Inbox:
             logger.debug("commands can't be read: %s", error)
 
     def _hand_over(self) -> None:
-        with self._database.explained():
-            found = commands.waiting(self._database.connection())
+        with self._database.reading() as connection:
+            found = commands.waiting(connection)
         mine = [
             (each, service, service.log.hold.claim)
             for each in found
@@ -163,8 +163,8 @@ class SqliteWatch:
         """Return True as soon as another connection has committed, False after `seconds`."""
         until = time.monotonic() + seconds
         while True:
-            with self._database.explained():
-                version = commands.version(self._database.connection())
+            with self._database.reading() as connection:
+                version = commands.version(connection)
             if version != self._seen:
                 self._seen = version
                 return True

@@ -8,9 +8,9 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from rt_notebook.store.file_systems import network_file_system
 from rt_notebook.store.log import Store
 from rt_notebook.store.migrations import VERSION
 from rt_notebook.store.sqlite import SqliteStore, open_store
-from rt_notebook.store.sqlite_database import connect
+from rt_notebook.store.sqlite_database import Database, connect
 from tests.store.samples import (
     concluded,
     connecting,
@@ -346,6 +346,39 @@ def test_thread_that_ends_closes_its_connection(store: SqliteStore) -> None:
         thread.start()
         thread.join()
     assert len(store.database._all) == 1
+
+
+@pytest.mark.parametrize("use", [Database.reading, Database.transaction])
+def test_close_leaves_connection_to_thread_that_is_in_it(
+    path: Path, use: Callable[[Database], AbstractContextManager[sqlite3.Connection]]
+) -> None:
+    inside, go_on = threading.Event(), threading.Event()
+
+    def pause() -> int:
+        inside.set()
+        return 7 if go_on.wait(30) else 0
+
+    def pausing(path: Path) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.create_function("pause", 0, pause)
+        return connection
+
+    def work() -> tuple[int, sqlite3.Connection]:
+        with use(database) as connection:
+            return connection.execute("SELECT pause()").fetchone()[0], connection
+
+    database = Database(path, pausing)
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(work)
+        assert inside.wait(30)
+        database.close()
+        go_on.set()
+        answer, connection = working.result()
+        assert answer == 7
+        with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+            connection.execute("SELECT 1")
+        with pytest.raises(StoreError, match=f"the store {path} was closed"):
+            pool.submit(work).result()
 
 
 def test_forked_child_opens_its_own(path: Path, store: SqliteStore) -> None:
