@@ -15,8 +15,11 @@ FRAMES_TESTS := tests/analysis
 # Kernels, terminals, kills and a browser on a busy machine: a failure counts when it comes back. Each
 # try is printed (R), and named at the end; `make test RERUNS=` shows every first failure as one.
 RERUNS ?= --reruns 2 --reruns-delay 1 -rR
+# A test that takes its process down ends the run: xdist may wait for ever for those behind it.
+CRASHES = --max-worker-restart 0
 
-LIVE = $(TOOL) pytest -q -n 2 --dist loadgroup $(RERUNS)
+SPREAD = $(TOOL) pytest -q -n 2 $(CRASHES)
+LIVE = $(SPREAD) --dist loadgroup $(RERUNS)
 # Only the files that have such tests: reading the thousands of others takes longer than many of them.
 LIVE_TESTS = tests/notebook tests/browser $(shell grep -rlE 'mark\.(notebook|browser)' tests --include='test_*.py')
 
@@ -63,7 +66,7 @@ lint:
 	$(TOOL) mypy
 
 unit:
-	$(TOOL) pytest -q -n 2 --dist loadfile $(RERUNS) -m "not notebook and not browser and not real_cli and not local_model and not soak"
+	$(SPREAD) --dist loadfile $(RERUNS) -m "not notebook and not browser and not real_cli and not local_model and not soak"
 
 # Kernels and browser at once: together they keep two workers equally busy.
 front-ends:
@@ -82,7 +85,7 @@ pandas-2.2:
 # Kernels and front ends 20 times in a row without a second try, then the long variants of tests.
 soak: env-test
 	$(TOOL) tools.soak --passes $(SOAK) $(LIVE_TESTS)
-	$(TOOL) pytest -q -n 2 --dist loadgroup --timeout 0 -m soak
+	$(SPREAD) --dist loadgroup --timeout 0 -m soak
 
 # Other inputs each time, FUZZ times as many as in `make test` (20: about a quarter of an hour), then
 # FUZZ_SECONDS guided by coverage where atheris is installed (it isn't by this).

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import second_tries
 from tests.environment import scrubbed_environment
 
 _BLOCKED_EVENTS = {"socket.connect", "socket.sendto", "socket.sendmsg"}
@@ -33,12 +34,13 @@ def _refuse_network(event: str, arguments: tuple[object, ...]) -> None:
         raise PermissionError(f"a test tried to reach {arguments[1]!r}; only loopback is allowed")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Shuts the network off for the whole run, and lets children be interrupted.
 
     A run that a shell started in the background ignores Ctrl-C, and so would every program that
     the tests start and interrupt.
     """
+    config.pluginmanager.register(second_tries)
     gc.disable()  # thousands of tests are collected; what that makes stays
     sys.addaudithook(_refuse_network)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

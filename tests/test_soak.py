@@ -6,8 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.environment import ROOT
-from tools.soak import Run, table
+from tools import soak
+from tools.soak import Run, run_pass, table
 
 _TESTS = """
 import pytest
@@ -44,3 +47,27 @@ def test_only_tests_that_name_a_place_are_counted(tmp_path: Path) -> None:
         "| ipykernel-7.1 | JupyterLab | 1 | 1 | 2 |",
         "| ipykernel-newest | JupyterLab | 1 | 0 | 2 |",
     ]
+
+
+_DIES = """
+import os
+
+import pytest
+
+@pytest.mark.notebook
+@pytest.mark.parametrize("kernel", ["ipykernel-7.1", "ipykernel-7.3"])
+def test_that_dies(kernel):
+    if kernel == "ipykernel-7.3":
+        os._exit(3)
+"""
+
+
+def test_test_that_takes_its_process_down_is_no_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(soak, "FOLDER", tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = notebook\n", encoding="utf-8")
+    (tmp_path / "test_some.py").write_text(_DIES, encoding="utf-8")
+    arguments = ["-p", "no:cacheprovider", "-c", str(tmp_path / "pytest.ini"), str(tmp_path)]
+    with pytest.raises(RuntimeError, match=r"pytest ended with 1; see .*01\.txt"):
+        run_pass(1, 2, arguments)

@@ -52,21 +52,26 @@ def run_pass(number: int, workers: int, arguments: Iterable[str]) -> list[Run]:
     """Runs the tests once and returns what became of them.
 
     Raises:
-        RuntimeError: pytest broke, or nothing was run.
+        RuntimeError: pytest or one of its processes broke, or nothing was run.
     """
     report, printed = FOLDER / f"{number:02d}.jsonl", FOLDER / f"{number:02d}.txt"
     report.unlink(missing_ok=True)
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "tools.soak_report"),
-        *("-n", str(workers), "--dist", "loadgroup", f"--soak-report={report}"),
+        # Without another worker for one that crashed: see the Makefile.
+        *("-n", str(workers), "--max-worker-restart", "0"),
+        *("--dist", "loadgroup", f"--soak-report={report}"),
         *("-m", "(notebook or browser) and not soak"),
         *arguments,
     ]
     with printed.open("w", encoding="utf-8") as file:
         done = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False)
-    if done.returncode not in (0, 1) or not report.exists():
+    lines = report.read_text(encoding="utf-8").splitlines() if report.exists() else []
+    runs = [Run.read(line) for line in lines]
+    # A test that takes its process down has no line.
+    if not runs or done.returncode != int(any(run.missed for run in runs)):
         raise RuntimeError(f"pytest ended with {done.returncode}; see {printed}")
-    return [Run.read(line) for line in report.read_text(encoding="utf-8").splitlines()]
+    return runs
 
 
 def table(runs: Iterable[Run]) -> str:
