@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,9 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     install(shell)
     yield shell
     uninstall(shell)
-    shell.history_manager.end_session()
+    # Left to a garbage collection, its thread and database would end at any time, in any thread.
+    atexit.unregister(shell.atexit_operations)
+    shell.atexit_operations()
     InteractiveShell.clear_instance()
 
 
