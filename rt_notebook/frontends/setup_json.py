@@ -201,6 +201,8 @@ def _parts(text: str) -> Iterator[str]:
     place = _after_space(text, 0)
     while place < len(text):
         found = _STRING.match(text, place) or _BARE.match(text, place)
+        if found is None and text[place] == '"':
+            raise OptionError("a string in it doesn't end on its line")
         end = found.end() if found else place + 1
         yield text[place:end]
         place = _after_space(text, end)
