@@ -170,7 +170,7 @@ def test_moved_command_is_replaced(user_home: Path, capsys: pytest.CaptureFixtur
         ("claude", "[1]"),
         ("claude", '{"mcpServers": 3}'),
         ("claude", '{"a": "\\'),
-        ("claude", '{"a": {"b\n": 1}}'),
+        ("claude", '{"a": [{"b\n": 1}]}'),
         ("codex", "[x"),
         ("codex", 'mcp_servers = { other = { command = "x" } }\n'),
         ("codex", "\xff"),
