@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from rt_notebook.errors import OptionError
 from rt_notebook.frontends import cli, setup_json, setup_toml
 from rt_notebook.frontends.setup_clients import CLIENTS, server_command
 
@@ -170,7 +171,6 @@ def test_moved_command_is_replaced(user_home: Path, capsys: pytest.CaptureFixtur
         ("claude", "[1]"),
         ("claude", '{"mcpServers": 3}'),
         ("claude", '{"a": "\\'),
-        ("claude", '{"a": [{"b\n": 1}]}'),
         ("codex", "[x"),
         ("codex", 'mcp_servers = { other = { command = "x" } }\n'),
         ("codex", "\xff"),
@@ -187,6 +187,11 @@ def test_file_that_cannot_be_changed_is_left(
     assert str(path) in error
     assert _files(user_home) == {FILES[client]: text.encode("latin-1")}
     assert cli.main(["setup", "--status"]) == 0
+
+
+def test_string_over_two_lines_is_no_json() -> None:
+    with pytest.raises(OptionError, match="a string in it doesn't end on its line"):
+        setup_json.parse('{"a": {"b\n": 1}}')
 
 
 def test_all_means_the_clients_that_are_here(
