@@ -7,6 +7,7 @@ attribute, no index, no call; what a value holds is never read again.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from rt_notebook.contract.tables import as_text, is_frame
 from rt_notebook.errors import OptionError, nearest, one_line
 
 _SEAT_TEXTS: Final = ("persona", "lens")
+# A typo in a width would otherwise take all memory.
+_WIDEST: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,13 @@ def _formatted(name: str, value: object, spec: str | None) -> str:
     shown = one_line(f"{{{name}:{spec}}}", 80)
     if is_frame(value):
         raise OptionError(f"{shown}: a data frame or series takes no format; write {{{name}}}")
+    # A date's format is text, in which a number may stand for anything.
+    is_date = isinstance(value, datetime.date | datetime.time)
+    numbers = [] if is_date else re.findall(r"\d+", spec)
+    if any(len(number) > 9 or int(number) > _WIDEST for number in numbers):
+        raise OptionError(
+            f"{shown}: a width or precision is at most {_WIDEST:,}", option="with", limit=_WIDEST
+        )
     try:
         return format(value, spec)
     except Exception as exc:  # the value's own code runs here, and may raise anything

@@ -65,10 +65,10 @@ def run_cell(tab: NotebookPage, number: int) -> None:
     )
 
 
-# From the model: what a front end has scrolled out of sight isn't in the page.
+# From the model: what a front end has scrolled out of sight isn't in the page. Whole lines alone.
 _PRINTED = """() => window.__panel.content.widgets.filter(c => c.model.type === 'code')
     .flatMap(c => c.model.outputs.toJSON()).filter(o => o.output_type === 'stream')
-    .flatMap(o => (Array.isArray(o.text) ? o.text.join('') : o.text).split('\\n'))
+    .flatMap(o => (Array.isArray(o.text) ? o.text.join('') : o.text).split('\\n').slice(0, -1))
     .filter(line => line.startsWith('FACTS '))"""
 
 

@@ -22,7 +22,7 @@ from rt_notebook.domain.reply import Reply
 from tests.frontends.live_cell import play, two_rounds
 from tests.frontends.scenes import make_reply, make_spec
 """
-_CALLS = "print('handed over', cell.debate.calls)"
+_CALLS = "print(f'handed over {cell.debate.calls}')"  # at once: a kernel sends what it has by then
 _BOOM = "<img src=x onerror=window.__hacked=1><script>window.__hacked=1</script>"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 
 import pandas as pd
 import pytest
@@ -120,12 +121,19 @@ def test_unknown_variable_is_refused(option: str, message: str) -> None:
             [1],
             "{v:.1f}: v is of type list: unsupported format string passed to list.__format__",
         ),
+        ("=10001", 4, "{v:=10001}: a width or precision is at most 10,000"),
+        ("4" * 12 + "d", 4, "{v:444444444444d}: a width or precision is at most 10,000"),
         (".1f", pd.DataFrame(), "{v:.1f}: a data frame or series takes no format; write {v}"),
     ],
 )
 def test_bad_format_is_one_clear_error(spec: str, value: object, message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         fill(f"{{v:{spec}}}", ["v"], {"v": value})
+
+
+def test_number_in_a_date_format_is_text() -> None:
+    spec = "%Y build 20261201"
+    assert fill(f"{{v:{spec}}}", ["v"], {"v": date(2026, 5, 1)}) == "2026 build 20261201"
 
 
 def test_failing_value_is_one_clear_error() -> None:
