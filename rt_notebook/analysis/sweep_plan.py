@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ _SEAT_FIELDS: Final = (
 )  # fmt: skip
 _ORDERS: Final = ("rotations", "all")
 _MOST_ORDERS: Final = 720
+MOST_DEBATES: Final = 100_000
+"""More are a slip: a sweep knows them all from the start."""
 _DIGITS: Final = 12
 
 
@@ -118,7 +121,7 @@ def make_plan(
     Raises:
         BriefError: a brief breaks its limits.
         SeatError: the seats don't fit.
-        OptionError: a setting or something to vary is unknown.
+        OptionError: a setting or something to vary is unknown, or there would be too many debates.
     """
     check_count("repeats", repeats)
     config = load_config()
@@ -142,8 +145,20 @@ def make_plan(
         plan.tags.append(tags)
     if not plan.briefs:
         raise OptionError("sweep: no brief was given", option="briefs")
+    _check_size(len(plan.briefs), len(plan.variations), repeats)
     plan.debates = list(_planned(plan, repeats))
     return plan
+
+
+def _check_size(briefs: int, variations: int, repeats: int) -> None:
+    if briefs * variations * repeats > MOST_DEBATES:
+        # What is typed may have more digits than Python writes.
+        often = f"{repeats:,}" if repeats < 10**9 else "10⁹ or more"
+        raise OptionError(
+            f"sweep: {briefs:,} briefs × {variations:,} variations × {often} repeats are more than "
+            f"{MOST_DEBATES:,} debates: make several sweeps of it",
+            limit=MOST_DEBATES,
+        )
 
 
 def _planned(plan: Plan, repeats: int) -> Iterator[Planned]:
@@ -232,6 +247,7 @@ def _variations(vary: Mapping[str, Iterable[Any]], seats: Sequence[Seat]) -> lis
         choices.append(_orders(values, seats) if name == "order" else _choices(name, values))
         if not choices[-1]:
             raise OptionError(f"vary: {name!r} has nothing to choose from", option="vary")
+    _check_size(1, math.prod(map(len, choices)), 1)
     return [dict(zip(vary, chosen, strict=True)) for chosen in product(*choices)]
 
 
@@ -265,8 +281,16 @@ def _orders(values: Any, seats: Sequence[Seat]) -> list[Any]:
     if values == "rotations":
         return [tuple(names[at:] + names[:at]) for at in range(len(names))]
     if values == "all":
-        found = permutations(names)
-        return [order for order, _ in zip(found, range(_MOST_ORDERS), strict=False)]
+        count = math.factorial(len(names))
+        if count > _MOST_ORDERS:
+            # The first of them would all begin with the same seats.
+            raise OptionError(
+                f"vary: order='all': {len(names)} seats have {count:,} orders, at most "
+                f"{_MOST_ORDERS} are run: write 'rotations' or a list of orders",
+                option="vary",
+                limit=_MOST_ORDERS,
+            )
+        return list(permutations(names))
     if isinstance(values, str):
         raise OptionError(f"vary: order={values!r}: {' or '.join(_ORDERS)}, or a list of names")
     return [tuple(order) for order in values]

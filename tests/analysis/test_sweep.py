@@ -30,6 +30,10 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "debates.db"
 
 
+SEVEN = [f"s{number}=scripted" for number in range(7)]
+LEVELS = ("rounds", "loop_threshold", "max_tokens")
+
+
 class Speaker:
     """A seat's function that counts its calls and may wait or fail."""
 
@@ -95,6 +99,10 @@ def test_briefs_come_from_tables(kind: str, store: Path) -> None:
         ({"vary": {"rounds": []}}, OptionError, "'rounds' has nothing to choose from"),
         ({"vary": {"order": [("pm",)]}}, OptionError, "doesn't name each seat once"),
         ({"vary": {"order": "random"}}, OptionError, "rotations or all"),
+        ({"seats": SEVEN, "vary": {"order": "all"}}, OptionError, "7 seats have 5,040 orders"),
+        ({"repeats": 33_334}, OptionError, "3 briefs × 1 variations × 33,334 repeats are more"),
+        ({"repeats": 10**5000}, OptionError, "10⁹ or more repeats are more than 100,000 debates"),
+        ({"vary": dict.fromkeys(LEVELS, range(60))}, OptionError, "216,000 variations"),
         ({"seats": ["nobody"]}, SeatError, "nobody"),
         ({"seats": ["pm"]}, SeatError, "2 to 26 seats"),
     ],
