@@ -271,7 +271,9 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 def _show(ip: Any, cell: CellJob, job: Job[Any]) -> None:
     if ip is not None:
         guard_capture(ip)
-        unstrand(getattr(ip, "kernel", None))  # from Python alone, nobody has loaded the extension
+        # From Python alone, nobody has loaded the extension.
+        if unstrand(getattr(ip, "kernel", None)):
+            print(RECOMMENDATION)
     cell.start_view(job)
     job.start()
 

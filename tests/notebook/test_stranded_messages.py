@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from rt_notebook.frontends.cell_runner import RECOMMENDATION
 from tests.notebook.fake_cell import FAKE
 from tests.notebook.live_kernel import LiveKernel, live_kernel
 
@@ -56,4 +57,4 @@ def test_click_arrives_behind_message_that_was_left_unread(live: LiveKernel, way
     button = live.wait_for_model("ButtonModel", debate)
     live.click(button)
     assert live.reply(debate)["status"] == "ok"
-    assert live.printed(debate) == "send\nclicked\n"
+    assert live.printed(debate) == f"send\n{RECOMMENDATION}\nclicked\n"
