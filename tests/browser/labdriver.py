@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from playwright.sync_api import Browser, Dialog, Locator, Page, WebSocket, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from tests.browser.servers import Server
 from tests.browser.traffic import Frame, is_settled, requests, told
@@ -53,6 +54,11 @@ _REPLACE = """async kernel => {
 _UNCOVERED = "() => !document.getElementById('jupyterlab-splash')"
 _IS_LIGHT = "document.body.dataset.jpThemeLight === light"
 _END_KERNEL = "() => window.__panel?.sessionContext.shutdown()"
+# From the model: the page shows a text piece by piece, and drops what is scrolled out of sight.
+_PRINTED = """start => window.__panel.content.widgets.filter(c => c.model.type === 'code')
+    .flatMap(c => c.model.outputs.toJSON()).filter(o => o.output_type === 'stream')
+    .flatMap(o => (Array.isArray(o.text) ? o.text.join('') : o.text).split('\\n').slice(0, -1))
+    .filter(line => line.startsWith(start))"""
 _DIALOG = "() => !!document.querySelector('.jp-Dialog')"
 _START = """([command, args]) => {
     const run = window.__run = {done: false, error: null};
@@ -283,6 +289,16 @@ class NotebookPage:
     def outputs(self) -> list[str]:
         """Returns each code cell's outputs as the text a person sees."""
         return list(self.page.evaluate(_OUTPUTS))
+
+    def printed(self, start: str, count: int = 1) -> str:
+        """Waits until n whole lines that begin so were printed; returns the rest of the n-th."""
+        ready = f"([start, n]) => ({_PRINTED})(start).length >= n"
+        try:
+            self.page.wait_for_function(ready, arg=[start, count])
+        except PlaywrightTimeout as error:
+            raise AssertionError(f"{self.prompts()}\n{self.outputs()}") from error
+        lines: list[str] = self.page.evaluate(_PRINTED, start)
+        return lines[count - 1].removeprefix(start)
 
     def text(self, selector: str) -> str:
         """Returns the visible text of the first match within the notebook."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
-
 from tests.browser.labdriver import NotebookPage
 from tests.browser.servers import Server
 from tests.notebook.runner import NEWEST
@@ -65,21 +63,9 @@ def run_cell(tab: NotebookPage, number: int) -> None:
     )
 
 
-# From the model: what a front end has scrolled out of sight isn't in the page. Whole lines alone.
-_PRINTED = """() => window.__panel.content.widgets.filter(c => c.model.type === 'code')
-    .flatMap(c => c.model.outputs.toJSON()).filter(o => o.output_type === 'stream')
-    .flatMap(o => (Array.isArray(o.text) ? o.text.join('') : o.text).split('\\n').slice(0, -1))
-    .filter(line => line.startsWith('FACTS '))"""
-
-
 def facts(tab: NotebookPage, count: int = 1) -> dict[str, Any]:
     """Waits until a debate's facts were printed for the n-th time, and returns them."""
-    try:
-        tab.page.wait_for_function(f"n => ({_PRINTED})().length >= n", arg=count)
-    except PlaywrightTimeout as error:
-        raise AssertionError(f"{tab.prompts()}\n{tab.outputs()}") from error
-    line = str(tab.page.evaluate(_PRINTED)[count - 1])
-    found: dict[str, Any] = json.loads(line.removeprefix("FACTS"))
+    found: dict[str, Any] = json.loads(tab.printed("FACTS ", count))
     return found
 
 

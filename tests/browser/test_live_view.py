@@ -22,7 +22,7 @@ from rt_notebook.domain.reply import Reply
 from tests.frontends.live_cell import play, two_rounds
 from tests.frontends.scenes import make_reply, make_spec
 """
-_CALLS = "print(f'handed over {cell.debate.calls}')"  # at once: a kernel sends what it has by then
+_CALLS = "print('handed over', cell.debate.calls)"
 _BOOM = "<img src=x onerror=window.__hacked=1><script>window.__hacked=1</script>"
 
 
@@ -37,8 +37,7 @@ def run(
 
 def calls(tab: NotebookPage) -> list[Any]:
     """Returns what the last cell says was handed over."""
-    said = tab.wait_text("handed over").inner_text()
-    found: list[Any] = ast.literal_eval(said.removeprefix("handed over").strip())
+    found: list[Any] = ast.literal_eval(tab.printed("handed over "))
     return found
 
 
