@@ -47,8 +47,7 @@ def test_word_said_in_the_page_is_heard(tab: NotebookPage, server: Server) -> No
     tab.type(field, "Mind the budget, 40,000 €", delay_ms=0)
     tab.press(field, "Enter")
     tab.wait_finished()
-    printed = next(text for text in tab.outputs() if "FACTS" in text)
-    assert json.loads(printed.partition("FACTS")[2]) == [
+    assert json.loads(tab.printed("FACTS ")) == [
         "done", "Done.", ["Mind the budget, 40,000 €"]
     ]  # fmt: skip
     assert tab.find(".rt-form").count() == 0
