@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import socket
+from itertools import count
 from pathlib import Path
+from typing import Final
 
 ROOT = Path(__file__).resolve().parent.parent
 """The project's folder."""
@@ -18,12 +20,29 @@ CACHE = ROOT / ".cache"
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT", "PATHEXT", "COMSPEC", "CHROMIUM")
 
+_PORTS: Final = range(20_000, 32_000)
+_tried = count()
+
 
 def free_port() -> int:
-    """Returns a loopback port on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Returns a loopback port on which nothing listens, each time another one.
+
+    It lies below those that Linux gives to outgoing connections (from 32,768), and every process
+    begins at another one, so that nobody takes it before it is listened on.
+
+    Raises:
+        OSError: none is free.
+    """
+    begin = os.getpid() * 100
+    for _ in _PORTS:
+        port = _PORTS[(begin + next(_tried)) % len(_PORTS)]
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
+    raise OSError(f"no port from {_PORTS.start} to {_PORTS.stop - 1} is free")
 
 
 def scrubbed_environment(home: Path) -> dict[str, str]:

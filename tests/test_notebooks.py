@@ -19,8 +19,11 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import Page, Request, Route, sync_playwright
 
 from tests.environment import ROOT
+from tests.kernel_ports import keep_apart
 from tools.chromium import find_chromium
 from tools.notebooks import METADATA, TIMEOUT_S, execute, notebooks, read
+
+keep_apart()
 
 NOTEBOOKS = notebooks()
 # Everything in it comes from a record, so a run without models gives the same bytes.

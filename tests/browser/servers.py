@@ -17,6 +17,7 @@ import nbformat
 import psutil
 
 from tests.environment import free_port, scrubbed_environment
+from tests.kernel_ports import SERVER_CONFIG
 from tests.notebook.runner import NEWEST, make_notebook, read_notebook, write_notebook
 
 App = Literal["lab", "notebook"]
@@ -55,6 +56,9 @@ class Server:
             path = self.home / "lab-settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
             path.parent.mkdir(parents=True)
             path.write_text(settings, encoding="utf-8")
+        config = self.home / "jupyter" / "config" / "jupyter_server_config.py"
+        config.parent.mkdir(parents=True)
+        config.write_text(SERVER_CONFIG, encoding="utf-8")
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 self._command(), env=self._environment(), stdout=log, stderr=subprocess.STDOUT

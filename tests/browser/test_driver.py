@@ -24,6 +24,11 @@ said.add_class("said")
 button.on_click(lambda _: setattr(said, "value", f"heard {text.value}"))
 display(ipywidgets.VBox([text, button, said]))
 """
+_PORTS = """
+import json, ipykernel
+found = json.loads(ipykernel.get_connection_info())
+print("ports", [port for name, port in found.items() if name.endswith("_port")])
+"""
 
 
 def test_click_and_keys_reach_kernel(tab: NotebookPage) -> None:
@@ -39,6 +44,18 @@ def test_click_and_keys_reach_kernel(tab: NotebookPage) -> None:
     assert tab.console_errors == []
     assert tab.foreign_requests == []
     assert tab.dialogs == []
+
+
+def test_kernel_listens_where_no_outgoing_connection_leaves_from(
+    tab: NotebookPage, server: Server
+) -> None:
+    tab.show(_NAME, [_PORTS])
+    tab.run_all()
+    tab.wait_finished()
+    ports = json.loads(tab.printed("ports "))
+    assert len(set(ports)) == 5
+    assert min(ports) >= 20_000
+    assert max(ports) < 32_000
 
 
 def test_interrupt_ends_running_cell(tab: NotebookPage) -> None:

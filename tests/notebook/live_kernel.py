@@ -15,6 +15,9 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
 from tests.environment import scrubbed_environment
+from tests.kernel_ports import keep_apart
+
+keep_apart()
 
 Message = dict[str, Any]
 

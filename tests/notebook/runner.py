@@ -12,7 +12,10 @@ import nbformat
 from nbclient import NotebookClient
 
 from tests.environment import scrubbed_environment
+from tests.kernel_ports import keep_apart
 from tools.releases import KERNELS
+
+keep_apart()
 
 NEWEST = "ipykernel-newest"
 ALL_KERNELS = tuple(KERNELS)

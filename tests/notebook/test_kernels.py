@@ -21,6 +21,11 @@ print(json.dumps({
     "keys": sorted(name for name in os.environ if name.endswith("_API_KEY")),
 }))
 """
+_PORTS = """
+import json, ipykernel
+found = json.loads(ipykernel.get_connection_info())
+print([port for name, port in found.items() if name.endswith("_port")])
+"""
 
 
 def test_each_kernel_runs_promised_version(run_notebook: RunNotebook, kernel: str) -> None:
@@ -41,6 +46,15 @@ def test_kernel_sees_nothing_personal(
     assert facts["home"] == str(tmp_path)
     assert facts["store"].startswith(str(tmp_path) + os.sep)
     assert facts["package"] == str(ROOT / "rt_notebook")
+
+
+def test_kernel_listens_where_no_outgoing_connection_leaves_from(
+    run_notebook: RunNotebook,
+) -> None:
+    ports = run_notebook([_PORTS]).value(0)
+    assert len(set(ports)) == 5
+    assert min(ports) >= 20_000
+    assert max(ports) < 32_000
 
 
 def test_failing_cell_is_kept_when_allowed(run_notebook: RunNotebook) -> None:
