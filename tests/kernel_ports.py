@@ -22,7 +22,7 @@ keep_apart()
 
 def keep_apart() -> None:
     """Lets this process give kernels ports that no outgoing connection takes."""
-    LocalPortCache.find_available_port = _free_port  # type: ignore[method-assign]
+    LocalPortCache.find_available_port = _free_port  # type: ignore[method-assign, assignment]
 
 
 def _free_port(cache: LocalPortCache, ip: str) -> int:
