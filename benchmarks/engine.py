@@ -5,8 +5,8 @@
 
 The bounds are a bare asyncio loop, and the same with one SQLite commit a turn: the least that a
 debate which survives a crash must pay. Only ratios within one run mean anything, and those of two
-rows that wait and compute in like parts: a crowd's limit is a peer's time, since most of the bound's
-is the model's, which no machine makes slower.
+rows that wait and compute in like parts: a crowd's limit is a peer's time, since half of the
+bound's is the model's, which no machine makes slower.
 """
 
 from __future__ import annotations
