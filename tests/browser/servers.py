@@ -155,10 +155,20 @@ class Server:
     def kernel_pids(self) -> list[int]:
         """Returns the process ids of the kernels that run now."""
         assert self._process is not None
-        children = psutil.Process(self._process.pid).children(recursive=True)
-        return [child.pid for child in children if "ipykernel_launcher" in child.cmdline()]
+        return [
+            child.pid
+            for child in psutil.Process(self._process.pid).children(recursive=True)
+            if "ipykernel_launcher" in _command_of(child)
+        ]
 
     def shut_down_kernels(self) -> None:
         """Ends every session, so that the next test starts with no kernel."""
         for session in self.request("GET", "api/sessions"):
             self.request("DELETE", f"api/sessions/{session['id']}")
+
+
+def _command_of(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:  # it has just ended
+        return []
