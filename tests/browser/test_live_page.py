@@ -24,13 +24,22 @@ _HTML = """<!doctype html><title>page</title><link rel=stylesheet href=live.css>
 import view from "./live.js";
 const state = {uid: "u1", history: {}};
 let hear = null;
-const model = {get: name => state[name], send() {}, off() {}, on: (_, f) => { hear = f; }};
+window.sent = [];
+const send = message => window.sent.push(message);
+const model = {get: name => state[name], send, off() {}, on: (_, f) => { hear = f; }};
 view.initialize({model});
 view.render({model, el: document.getElementById("root")});
 window.tell = batch => hear(batch);
 </script>"""
 _FROM_END = """() => { const log = document.querySelector('.rt-log');
     return log.scrollHeight - log.scrollTop - log.clientHeight; }"""
+_FORM = """() => { document.body.insertAdjacentHTML("beforeend", `
+    <div class="rt-form rt-form--u1--0">
+    <button class="rt-button rt-button--finish">Finish now</button>
+    <button class="rt-button rt-button--stop">Stop</button></div>`); }"""
+_PUSH = """() => document.querySelector('.rt-form').insertAdjacentHTML(
+    'beforebegin', '<div style="height: 300px"></div>')"""
+_SENT = "() => window.sent.filter(m => m.type === 'submit').map(m => m.action)"
 _SEAT = ".rt-seat:has(.rt-seat-name:text-is('{}')) .rt-seat-state"
 
 
@@ -144,3 +153,36 @@ def test_stance_stays_beside_a_seat_that_works_or_failed(bare: BarePage) -> None
     assert bare.seat("pm").split("\n") == ["Modular monolith", "failed"]
     bare.tell(scene.ask(1, "dev"))
     assert bare.seat("dev").split("\n") == ["at work"]
+
+
+def _press_stop(bare: BarePage) -> tuple[float, float]:
+    bare.page.evaluate(_FORM)
+    box = bare.page.locator(".rt-button--stop").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    bare.page.mouse.move(x, y)
+    bare.page.mouse.down()
+    return x, y
+
+
+def test_button_that_moves_while_it_is_pressed_is_clicked(bare: BarePage) -> None:
+    _press_stop(bare)
+    bare.page.evaluate(_PUSH)
+    bare.page.mouse.up()
+    assert bare.page.evaluate(_SENT) == ["stop"]
+
+
+def test_button_that_the_pointer_leaves_before_its_release_is_not_clicked(bare: BarePage) -> None:
+    x, y = _press_stop(bare)
+    bare.page.mouse.move(x + 200, y + 200)
+    bare.page.mouse.up()
+    assert bare.page.evaluate(_SENT) == []
+
+
+def test_press_counts_for_its_own_click_alone(bare: BarePage) -> None:
+    x, y = _press_stop(bare)
+    bare.page.mouse.up()
+    bare.page.evaluate("() => document.querySelector('.rt-form').classList.remove('rt-sending')")
+    bare.page.evaluate(_PUSH)
+    bare.page.mouse.click(x, y)
+    assert bare.page.evaluate(_SENT) == ["stop"]

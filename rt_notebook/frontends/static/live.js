@@ -5,6 +5,7 @@ const MARK = "● ";
 const MANY = 40;
 const DRAFT_MS = 400;
 const PATIENCE_MS = 10000;
+const HELD_PX = 8;
 
 // What all views in this page share; each widget loads its own copy of this module.
 const shared = (window.__rtNotebook ??= {
@@ -671,8 +672,29 @@ function onKey(event) {
   if (!event.repeat && !event.isComposing) submit(found, "continue");
 }
 
+function buttonAt(event) {
+  return event.target instanceof Element ? event.target.closest(".rt-button") : null;
+}
+
+// The button under the pointer when it was pressed, and where that was.
+let pressed = null;
+
+function onPress(event) {
+  pressed = { button: buttonAt(event), x: event.clientX, y: event.clientY };
+}
+
+// A reply that comes in, or into sight and so takes its height, can move a button away between press
+// and release. The click is then no button's: it belongs to the one pressed, unless the pointer was
+// drawn off it.
+function buttonOf(click) {
+  const held = pressed?.button?.isConnected && Math.hypot(click.clientX - pressed.x, click.clientY - pressed.y) < HELD_PX;
+  const button = buttonAt(click) ?? (held ? pressed.button : null);
+  pressed = null;
+  return button;
+}
+
 function onClick(event) {
-  const button = event.target instanceof Element ? event.target.closest(".rt-button") : null;
+  const button = buttonOf(event);
   const found = button && formOf(button);
   if (!found) return;
   event.preventDefault();
@@ -705,6 +727,7 @@ function install() {
   if (shared.installed) return;
   shared.installed = true;
   window.addEventListener("keydown", onKey, true);
+  window.addEventListener("pointerdown", onPress, true);
   window.addEventListener("click", onClick, true);
   window.addEventListener("input", onInput, true);
   setInterval(tick, 500);
