@@ -116,6 +116,17 @@ def load_config(start: Path | None = None) -> Config:
     return replace(_merged(found, REVIEW), discussion=_merged(found, DISCUSSION))
 
 
+def store_of(said: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
+    """Return the store that a verb by id looks into: the one said, else the files' one.
+
+    None: what the environment says, else the default store.
+
+    Raises:
+        OptionError: a file can't be read, or holds what it may not say.
+    """
+    return said or load_config().review_defaults().get("store")
+
+
 _NO_FILES: Final = Config()
 
 

@@ -14,7 +14,7 @@ from rt_notebook.characters import whole
 from rt_notebook.domain.extension import CONTINUE, MAX_PROMPT, NEW
 from rt_notebook.domain.kinds import MAX_OBSERVER_PROMPT
 from rt_notebook.domain.spec import MAX_ROUNDS
-from rt_notebook.domain.state import RESUMABLE, State, fold
+from rt_notebook.domain.state import RESUMABLE, State
 from rt_notebook.engine.estimate import spec_warnings
 from rt_notebook.engine.limits import broken_limit
 from rt_notebook.errors import (
@@ -33,7 +33,8 @@ from rt_notebook.seating import (
     is_unattended,
     with_functions,
 )
-from rt_notebook.session import Opening, find_debate
+from rt_notebook.session import Opening
+from rt_notebook.stored import find_debate, take_over
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,8 @@ def extend_run(
         SeatError: other seats are named, or a seat is a person and nobody can answer here.
     """
     store, name = find_debate(debate, opening.store)
-    log = store.log(name, opening.durability)
-    log.take_over()
+    log, state = take_over(store, name, opening.durability)
     try:
-        state = fold(store.events(name))
         if state.status != "done":
             raise _not_extendable(state)
         _check_extending(more, state)

@@ -90,7 +90,9 @@ def _replay(record: Record, spec: DebateSpec, store: Store, durability: Durabili
 
 def _fresh(plan: Plan, spec: DebateSpec, store: Store, start: Start) -> DebateRun:
     debate = new_debate_id(spec.shown_title)
-    created = created_body(spec.model_dump(mode="json"), start.source, start.unattended)
+    created = created_body(
+        spec.model_dump(mode="json"), start.source, start.unattended, start.durability
+    )
     state = start_state(Event(EVENT_VERSION, debate, 0, _now(), *created), spec)
     log = store.log(debate, start.durability)
     return RecordingRun(state, store, log, [created], start.warnings, _recorder(plan, spec))
@@ -161,7 +163,9 @@ def _partly(
 ) -> DebateRun:
     """Return the run of another debate that takes over what fits."""
     debate = new_debate_id(spec.shown_title)
-    body = created_body(spec.model_dump(mode="json"), start.source, start.unattended)[1]
+    body = created_body(
+        spec.model_dump(mode="json"), start.source, start.unattended, start.durability
+    )[1]
     kept = _without_loose_calls(found.kept)
     if found.misfit is None:  # whole, but the store knows another debate of this id
         resumed = _resumed(found.state, start)

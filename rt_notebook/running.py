@@ -32,7 +32,7 @@ from rt_notebook.orders import TURN, checked_source, make_of, refusal, turn_of
 from rt_notebook.providers.base import Provider
 from rt_notebook.providers.human import Desk, OpenTurn
 from rt_notebook.providers.registry import Context, make_provider
-from rt_notebook.store.log import Answer, Command, DebateLog, Store
+from rt_notebook.store.log import Answer, Command, DebateLog, Durability, Store
 
 COMMAND_TIMEOUT_S: Final = 15.0
 """Seconds that a command from another thread waits for its acknowledgement."""
@@ -349,14 +349,18 @@ class DebateRun:
         return snapshot_of(self._state, self.open_turns())
 
 
-def created_body(spec_json: dict[str, Any], source: str, unattended: bool) -> Body:
-    """Return the first event of a new debate."""
-    body = {
+def created_body(
+    spec_json: dict[str, Any], source: str, unattended: bool, durability: Durability = "process"
+) -> Body:
+    """Return the first event of a new debate; it says `durability` where that isn't the usual."""
+    body: dict[str, Any] = {
         "spec": spec_json,
         "source": source,
         "unattended": unattended,
         "prompts_version": PROMPTS_VERSION,
     }
+    if durability != "process":
+        body["durability"] = durability
     return "created", body
 
 

@@ -10,8 +10,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from rt_notebook.analysis.result import Result
 from rt_notebook.arguments import check_listing, checked_seconds
@@ -23,7 +22,7 @@ from rt_notebook.domain.titles import running_line
 from rt_notebook.engine.commands import Body
 from rt_notebook.engine.estimate import Estimate, check_limits, estimate, spec_warnings
 from rt_notebook.engine.limits import with_room
-from rt_notebook.errors import NotResumableError, SeatError, UnknownDebateError
+from rt_notebook.errors import NotResumableError, SeatError
 from rt_notebook.following import Following
 from rt_notebook.next_steps import awaiting, snapshot_of
 from rt_notebook.providers.consents import consents_of
@@ -42,17 +41,9 @@ from rt_notebook.seating import (
 )
 from rt_notebook.store import open_store
 from rt_notebook.store.log import DebateRow, Durability, Store, brief_digest
-from rt_notebook.store.paths import check_id, new_debate_id
+from rt_notebook.store.paths import new_debate_id
 from rt_notebook.store.record import is_record
-
-RUNNING_LOOKED_AT: Final = 200
-"""The newest debates among which those at work are looked for."""
-
-LAST: Final = "last"
-"""The id that stands for the newest debate."""
-
-StoreChoice = str | Path | None
-"""A path, or None for the environment's or the default store."""
+from rt_notebook.stored import StoreChoice, find_debate, opened, take_over
 
 Control = DebateRun | RemoteControl
 """Who carries the verbs out on a running debate: its run in this process, or a messenger to it."""
@@ -143,7 +134,7 @@ def new_run(spec: DebateSpec, opening: Opening) -> DebateRun:
         return recording_run(plan, spec, store, start)
     spec_json = spec.model_dump(mode="json")
     debate = new_debate_id(spec.shown_title)
-    created = created_body(spec_json, opening.source, unattended)
+    created = created_body(spec_json, opening.source, unattended, opening.durability)
     state = start_state(
         Event(EVENT_VERSION, debate, 0, time.time_ns() // 1_000_000, *created), spec
     )
@@ -173,10 +164,8 @@ def resume_run(
         SeatError: a seat is a person, and nobody can answer here.
     """
     store, name = find_debate(debate, opening.store)
-    log = store.log(name, opening.durability)
-    log.take_over()
+    log, state = take_over(store, name, opening.durability)
     try:
-        state = fold(store.events(name))
         if state.status not in RESUMABLE | LIVE:
             raise NotResumableError(
                 f"debate {name!r} is {state.status}; resume takes one that is interrupted, error "
@@ -213,10 +202,8 @@ def verdict_run(
         SeatError: the chairman is a person, and nobody can answer here.
     """
     store, name = find_debate(debate, opening.store)
-    log = store.log(name, opening.durability)
-    log.take_over()
+    log, state = take_over(store, name, opening.durability)
     try:
-        state = fold(store.events(name))
         allowed = state.status == "stopped" or (
             state.status == "done" and state.verdict_status != "ready"
         )
@@ -269,14 +256,20 @@ def rows(
 ) -> list[DebateRow]:
     """Return the newest debates first; a wrong status or limit is an OptionError."""
     check_listing(status, limit)
-    return open_store(store).debates(status, limit)
+    return opened(store).debates(status, limit)
+
+
+def running_rows(store: StoreChoice = None) -> list[DebateRow]:
+    """Return the debates at work in any process, newest first."""
+    found = opened(store)
+    live = [row for status in LIVE for row in found.debates(status, None)]
+    return sorted(live, key=lambda row: (row.created_at, row.id), reverse=True)
 
 
 def running_lines(store: StoreChoice = None) -> list[str]:
     """Return a line for each debate at work in any process: seats, round and phase."""
-    found = open_store(store)
-    live = (row for row in found.debates(None, RUNNING_LOOKED_AT) if row.status in LIVE)
-    return [running_line(fold(found.events(row.id))) for row in live]
+    found = opened(store)
+    return [running_line(fold(found.events(row.id))) for row in running_rows(store)]
 
 
 def state(debate: str, store: StoreChoice = None) -> Snapshot:
@@ -353,7 +346,7 @@ def delete(debate: str, store: StoreChoice = None) -> None:
 def interrupted_twins(spec: DebateSpec, store: StoreChoice = None) -> list[DebateRow]:
     """Return the debates of the same brief that could be resumed, newest first."""
     digest = brief_digest(spec.brief.model_dump(mode="json"))
-    return open_store(store).find_interrupted(digest)
+    return opened(store).find_interrupted(digest)
 
 
 def missing_functions(debate: str, store: StoreChoice = None) -> dict[str, str]:
@@ -372,26 +365,6 @@ def missing_functions(debate: str, store: StoreChoice = None) -> dict[str, str]:
 def is_all_scripted(spec: DebateSpec) -> bool:
     """True when no model, function or person is asked."""
     return all_scripted(spec)
-
-
-def find_debate(debate: str, store: StoreChoice) -> tuple[Store, str]:
-    """Return where a debate is kept, and its id.
-
-    Raises:
-        UnknownDebateError: there is no such debate.
-    """
-    run = running(debate) if store is None and isinstance(debate, str) else None
-    if run is not None:
-        return run.store, debate
-    found = open_store(store)
-    if debate == LAST:
-        name = found.last_id()
-        if name is None:
-            raise UnknownDebateError(f"the store {found.place} holds no debate yet")
-        return found, name
-    name = check_id(debate)
-    found.row(name)
-    return found, name
 
 
 def _shown_status(store: Store, debate: str) -> str | None:

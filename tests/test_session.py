@@ -202,8 +202,8 @@ def test_function_by_name_alone_is_refused() -> None:
         session.check_spec(definition)
 
 
-def _interrupted(definition: DebateSpec, seat: str) -> str:
-    run = session.new_run(definition, Opening())
+def interrupted(definition: DebateSpec, seat: str, **opening: Any) -> str:
+    run = session.new_run(definition, Opening(**opening))
     asked = when(run, "call_started", seat=seat)
     job = runner().submit(lambda job: run.main())
     assert asked.wait(WAIT_S)
@@ -222,7 +222,7 @@ def hanging() -> DebateSpec:
 
 
 def test_resume_goes_on_with_functions_given_again() -> None:
-    name = _interrupted(hanging(), "b")
+    name = interrupted(hanging(), "b")
     assert session.state(name).next_action.type == "resume"
     assert session.missing_functions(name) == {"a": "Voice"}
     with pytest.raises(NotResumableError, match="seat 'a' sat on the function 'Voice'"):
@@ -368,7 +368,7 @@ def test_sync_functions_and_many_debates_share_one_loop() -> None:
 
 
 def test_twins_of_brief_are_found() -> None:
-    name = _interrupted(hanging(), "b")
+    name = interrupted(hanging(), "b")
     assert [row.id for row in session.interrupted_twins(voices("opt-1", "opt-2"))] == [name]
     assert session.interrupted_twins(split(title="other")) != []
 

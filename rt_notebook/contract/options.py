@@ -326,7 +326,9 @@ LINE_OPTIONS: Final = {option.name: option for option in OPTIONS if "line" in op
 """What can stand on the line of `%%roundtable`, by name without `--`."""
 FILE_OPTIONS: Final = {option.key: option for option in OPTIONS if "file" in option.where}
 """What a configuration file can set, by name with underscores."""
-LIMIT_KEYS: Final = frozenset(option.key for option in OPTIONS if option.group == "limits")
+LIMIT_OPTIONS: Final = {option.name: option for option in OPTIONS if option.group == "limits"}
+"""The budgets by the name that is typed."""
+LIMIT_KEYS: Final = frozenset(option.key for option in LIMIT_OPTIONS.values())
 """The Python names of the budgets, which are fields of `Limits`."""
 SECTIONS: Final = (
     *("options", "known", "assumed", "constraints", "reversibility", "deadline", "context"),

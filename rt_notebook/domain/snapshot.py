@@ -128,7 +128,7 @@ class Snapshot(_Part):
     gate: GatePart | None
     """The open gate."""
     turns: list[TurnPart]
-    """Open turns of human seats; only the running process knows them."""
+    """Open turns of human seats, with their prompts."""
     positions: list[PositionPart]
     """Each seat's latest valid stance that isn't a pass."""
     tally: dict[str, list[str]]
@@ -194,7 +194,7 @@ def snapshot(
 
     Args:
         state: the fold.
-        turns: human seats' open turns, which only the running process knows.
+        turns: human seats' open turns.
         next_action: what to do now.
         status: overrides the fold's status (a reader overlays `interrupted` on a stale lease).
     """

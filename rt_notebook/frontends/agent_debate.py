@@ -88,11 +88,6 @@ def opening_of(given: DebateInput, *, attended: bool, source: str) -> session.Op
     )
 
 
-def store_of(said: str | None) -> str | None:
-    """Return the store that verbs by id look into: the one said, else the files' one."""
-    return said or load_config().review_defaults().get("store")
-
-
 def faked(given: DebateInput) -> DebateInput:
     """Return an input with every seat and the chairman scripted; lenses and moods stay."""
     config = load_config().for_kind(kind_of(given))

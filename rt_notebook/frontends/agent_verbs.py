@@ -6,18 +6,19 @@ written for whoever asks is handed in.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from rt_notebook import session
 from rt_notebook.analysis.result import Result
+from rt_notebook.config_files import store_of
 from rt_notebook.contract.options import OPTIONS
 from rt_notebook.domain.snapshot import Snapshot
-from rt_notebook.domain.state import LIVE
 from rt_notebook.errors import OptionError, RoundtableError
 from rt_notebook.frontends import agent_arguments as arguments
-from rt_notebook.frontends.agent_debate import estimate_json, opening_of, spec_of, store_of
+from rt_notebook.frontends.agent_debate import estimate_json, opening_of, spec_of
 from rt_notebook.frontends.agent_errors import error_json
 from rt_notebook.frontends.agent_guide import guide
 from rt_notebook.frontends.agent_next import Speech, described, follow_up
@@ -45,7 +46,8 @@ class Caller:
     @property
     def place(self) -> str | None:
         """The store to look into."""
-        return store_of(self.store)
+        found = store_of(self.store)
+        return None if found is None else os.fspath(found)
 
 
 def call(verb: str, given: Input, caller: Caller) -> dict[str, Any]:
@@ -88,7 +90,6 @@ def _schema(given: Input, caller: Caller) -> dict[str, Any]:
 def _status(given: arguments.StatusArguments, caller: Caller) -> dict[str, Any]:
     if given.id is not None:
         return _told(session.state(given.id, caller.place), caller)
-    rows = session.rows(None, 200, caller.place)
     defaults = {
         option.key: option.default for option in OPTIONS if option.default and option.group != "run"
     }
@@ -97,7 +98,7 @@ def _status(given: arguments.StatusArguments, caller: Caller) -> dict[str, Any]:
         "seats": seats_json(),
         "terms": terms_json(),
         "defaults": defaults,
-        "running": [_row(row) for row in rows if row.status in LIVE],
+        "running": [_row(row) for row in session.running_rows(caller.place)],
     }
 
 

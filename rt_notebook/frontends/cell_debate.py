@@ -135,14 +135,14 @@ def _closer(
     return {role: resolve_chairman(named, variables, config, seats, role)}
 
 
-def opening_here(place: Place) -> session.Opening:
+def opening_here(place: Place, store: str | None) -> session.Opening:
     """Return how a debate is run by a blocking call here."""
-    return session.Opening(attended=_attended(place, False))
+    return session.Opening(store, attended=_attended(place, False))
 
 
-def functions_of(shell: Any, debate: str) -> dict[str, Callable[..., Any]]:
+def functions_of(shell: Any, debate: str, store: str | None) -> dict[str, Callable[..., Any]]:
     """Return the notebook's callables for a stored debate's seats that sat on a function."""
-    missing = session.missing_functions(debate)
+    missing = session.missing_functions(debate, store)
     found = {seat: shell.user_ns.get(name) for seat, name in missing.items()}
     return {seat: value for seat, value in found.items() if callable(value)}
 

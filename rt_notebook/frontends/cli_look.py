@@ -19,7 +19,6 @@ from rt_notebook.domain.state import LIVE
 from rt_notebook.errors import MissingExtraError, RunError, StoreError
 from rt_notebook.frontends.agent import json_line
 from rt_notebook.frontends.agent_arguments import IdArguments, ListArguments
-from rt_notebook.frontends.agent_debate import store_of
 from rt_notebook.frontends.agent_next import CommandLines, typed_line
 from rt_notebook.frontends.agent_verbs import Caller, call
 from rt_notebook.frontends.cli_words import CommandLineError, Words
@@ -46,7 +45,7 @@ def list_debates(words: Words) -> int:
         raise CommandLineError(f"--status takes one of {', '.join(STATUSES)}, got {shown!r}")
     if words.flags.get("json"):
         return _print_json("list", ListArguments(status=status, limit=limit), words)
-    rows = session.rows(status, limit, store_of(words.flags.get("store")))
+    rows = session.rows(status, limit, words.flags.get("store"))
     if not rows:
         print("No debate yet; `rt-notebook run FILE` runs one.", file=sys.stderr)
         return 0
@@ -66,7 +65,7 @@ def show(words: Words) -> int:
     if words.flags.get("json"):
         return _print_json("show", IdArguments(id=words.given[0]), words)
     store = words.flags.get("store")
-    result = session.load(words.given[0], store_of(store))
+    result = session.load(words.given[0], store)
     result.typed = typed_line(store)
     print(result)
     return 0
@@ -76,7 +75,7 @@ def export(words: Words) -> int:
     """Export a debate, print the paths and return the exit status."""
     from rt_notebook.frontends.export import export as write
 
-    result = session.load(words.given[0], store_of(words.flags.get("store")))
+    result = session.load(words.given[0], words.flags.get("store"))
     for path in write(result, words.given[1]):
         print(path)
     return 0
@@ -84,7 +83,7 @@ def export(words: Words) -> int:
 
 def delete(words: Words) -> int:
     """Delete one debate, or those that ended long ago, and return the exit status."""
-    store, age = store_of(words.flags.get("store")), words.flags.get("older-than")
+    store, age = words.flags.get("store"), words.flags.get("older-than")
     if bool(words.given) == (age is not None):
         raise CommandLineError("delete takes a debate's id or --older-than, such as 90d")
     dry = bool(words.flags.get("dry-run"))

@@ -11,10 +11,11 @@ import sys
 from typing import Any, Final
 
 from rt_notebook import session
+from rt_notebook.contract.options import LIMIT_OPTIONS
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.extending import Extending, extend_run
 from rt_notebook.frontends.agent import json_line
-from rt_notebook.frontends.agent_debate import opening_of, spec_of, store_of
+from rt_notebook.frontends.agent_debate import opening_of, spec_of
 from rt_notebook.frontends.agent_next import CommandLines, described, typed_line
 from rt_notebook.frontends.agent_verbs import shown
 from rt_notebook.frontends.cell_debate import confirmation
@@ -65,22 +66,19 @@ def run(words: list[str]) -> int:
 
 def resume(words: Words) -> int:
     """Go on with a debate and return the exit status."""
-    place, store = find_place(), store_of(words.flags.get("store"))
-    old = session.load(words.given[0], store)
-    names = ("max-calls", "max-tokens", "max-cost", "max-minutes")
-    new = {n.replace("-", "_"): words.flags[n] for n in names if n in words.flags}
-    limits = {**old.spec.limits.model_dump(), **new} if new else None
+    place, store = find_place(), words.flags.get("store")
+    new = {o.key: words.flags[o.name] for o in LIMIT_OPTIONS.values() if o.name in words.flags}
     return _drive(
-        session.resume_run(old.id, _opening(words, place, store), limits=limits),
+        session.resume_run(words.given[0], _opening(words, place, store), limits=new or None),
         place,
-        words.flags.get("store"),
+        store,
         json=_is_json(words),
     )
 
 
 def extend(words: Words) -> int:
     """Add rounds to a debate that is done and return the exit status."""
-    place, store = find_place(), store_of(words.flags.get("store"))
+    place, store = find_place(), words.flags.get("store")
     more = Extending(
         words.given[1] if len(words.given) > 1 else "",
         words.flags.get("rounds", 1),
@@ -88,20 +86,19 @@ def extend(words: Words) -> int:
         words.flags.get("observer-prompt"),
     )
     debate = extend_run(words.given[0], more, _opening(words, place, store))
-    return _drive(debate, place, words.flags.get("store"), json=_is_json(words))
+    return _drive(debate, place, store, json=_is_json(words))
 
 
 def verdict(words: Words) -> int:
     """Ask the chairman again and return the exit status."""
-    place, store = find_place(), store_of(words.flags.get("store"))
+    place, store = find_place(), words.flags.get("store")
     debate = session.verdict_run(words.given[0], _opening(words, place, store))
-    return _drive(debate, place, words.flags.get("store"), json=_is_json(words))
+    return _drive(debate, place, store, json=_is_json(words))
 
 
 def watch(words: Words) -> int:
     """Show a debate of any process until it ends; Ctrl-C only looks away."""
-    place, said = find_place(), words.flags.get("store")
-    store = store_of(said)
+    place, store = find_place(), words.flags.get("store")
     _listen_to_signals()
     watched = Watched(words.given[0], store, _interrupt_self)
     view = view_for(watched, place, json=False)
@@ -112,9 +109,9 @@ def watch(words: Words) -> int:
         view.finish(_Left(watched.id))
         return INTERRUPTED
     result = session.load(watched.id, store)
-    result.typed = typed_line(said)
+    result.typed = typed_line(store)
     view.finish(result)
-    _say_after(found, said)
+    _say_after(found, store)
     return status_of(found)
 
 
@@ -179,7 +176,7 @@ def _drive(
 
 def _say_before(asked: Asked, line: RunLine, debate: DebateRun, store: str | None) -> None:
     notes = [*asked.notes]
-    for twin in session.interrupted_twins(debate.fold.spec, store_of(store))[:1]:
+    for twin in session.interrupted_twins(debate.fold.spec, store)[:1]:
         go_on = typed_line(store)("resume", twin.id)
         notes.append(
             f"a debate of the same brief is {twin.status}: `{go_on}` "

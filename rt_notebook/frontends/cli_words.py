@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from rt_notebook.contract.options import LIMIT_OPTIONS
 from rt_notebook.errors import OptionError, nearest, one_line
 
 # A number beyond this is none that anybody means, and float can't hold all of them.
@@ -32,19 +33,14 @@ class Command:
     help: str
     """What it does."""
     flags: Mapping[str, str] = field(default_factory=dict)
-    """`flag`, `text`, `count` or `number` by the flag's name without dashes."""
+    """`flag`, `text`, `count`, `number` or `limit` by the flag's name without dashes."""
     least: int = 0
     """How many words without dashes it needs."""
     most: int = 0
     """How many it takes."""
 
 
-_LIMITS: Final = {
-    "max-calls": "count",
-    "max-tokens": "count",
-    "max-cost": "number",
-    "max-minutes": "number",
-}
+_LIMITS: Final = dict.fromkeys(LIMIT_OPTIONS, "limit")
 _STORE: Final = {"store": "text"}
 
 COMMANDS: Final = {
@@ -65,7 +61,8 @@ COMMANDS: Final = {
         ),
         Command(
             "resume",
-            "ID [--max-calls N] [--max-tokens N] [--max-cost USD] [--max-minutes N] [--json]",
+            "ID [--max-calls N] [--max-calls-per-vendor a=5,b=3] [--max-tokens N] [--max-cost USD] "
+            "[--max-minutes N] [--on-limit verdict|pause] [--json]",
             "Go on with an interrupted, failed or paused debate.",
             {**_STORE, **_LIMITS, "json": "flag"},
             1,
@@ -199,6 +196,11 @@ def _take_flag(command: Command, word: str, queue: list[str], found: Words) -> N
 def _value(name: str, kind: str, text: str) -> Any:
     if kind == "text":
         return text
+    if kind == "limit":
+        try:
+            return LIMIT_OPTIONS[name].read(text)
+        except OptionError as exc:
+            raise CommandLineError(str(exc)) from exc
     try:
         value = int(text) if kind == "count" else float(text)
     except ValueError:

@@ -182,12 +182,8 @@ def _start(order: Mapping[str, Any]) -> DebateRun:
 
 
 def _resume(order: Mapping[str, Any]) -> DebateRun:
-    opening = _opening(order)
-    limits = order.get("limits")
-    if limits:
-        old = session.load(order["id"], opening.store).spec.limits.model_dump()
-        limits = {**old, **limits}
-    return session.resume_run(order["id"], opening, limits=limits or None)
+    limits = order.get("limits") or None
+    return session.resume_run(order["id"], _opening(order), limits=limits)
 
 
 def _verdict(order: Mapping[str, Any]) -> DebateRun:

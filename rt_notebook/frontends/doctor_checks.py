@@ -38,8 +38,6 @@ _EXTRAS: Final = {
     "plots": ("altair", "plots"),
     "arrow": ("pyarrow", "Parquet and Arrow"),
     "mcp": ("mcp", "the MCP server"),
-    "postgres": ("psycopg", "a store shared by a team"),
-    "dask": ("distributed", "sweeps on Dask"),
 }
 # The vendors that most people mean; the others are told where they have a key.
 _USUAL: Final = ("openai", "anthropic", "google", "openrouter")

@@ -6,6 +6,8 @@ first debate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
@@ -17,7 +19,9 @@ from rt_notebook.frontends.place import RESULT_VARIABLE
 from rt_notebook.frontends.verbs import Command, new_limits, number, read_verb, verbs_help
 
 if TYPE_CHECKING:
+    from rt_notebook import session
     from rt_notebook.frontends.launch import DebateCell
+    from rt_notebook.running import DebateRun
 
 
 def load(shell: Any) -> None:
@@ -98,25 +102,28 @@ def _overview() -> Any:
 def _status(shell: Any, command: Command) -> Any:
     from rt_notebook import session
 
-    return session.state(command.id)
+    return session.state(command.id, command.store)
 
 
 def _show(shell: Any, command: Command) -> Any:
     from rt_notebook import session
 
-    return session.load(command.id)
+    return session.load(command.id, command.store)
 
 
 def _list(shell: Any, command: Command) -> Any:
     from rt_notebook.frontends.api import debates
 
-    return debates(command.options.get("status"), number(command, "limit") or 50)
+    limit = number(command, "limit") if "limit" in command.options else 50
+    return debates(command.options.get("status"), limit, store=command.store)
 
 
 def _wait(shell: Any, command: Command) -> Any:
     from rt_notebook import session
+    from rt_notebook.frontends.api import WAIT_S
 
-    return session.wait(command.id, number(command, "seconds", float) or 25.0)
+    seconds = number(command, "seconds", float) if "seconds" in command.options else WAIT_S
+    return session.wait(command.id, seconds, command.store)
 
 
 def _answer(shell: Any, command: Command) -> Any:
@@ -124,7 +131,7 @@ def _answer(shell: Any, command: Command) -> Any:
 
     seat, text = command.options.get("seat"), command.options.get("text")
     round = number(command, "round")
-    run = session.control_of(command.id)
+    run = session.control_of(command.id, command.store)
     if round is None and (seat is not None or run.state().kind != "discussion"):
         raise OptionError(
             "%roundtable answer needs --round N: the round the answer is for", option="round"
@@ -141,51 +148,48 @@ def _answer(shell: Any, command: Command) -> Any:
 def _hold(shell: Any, command: Command) -> Any:
     from rt_notebook import session
 
-    return session.control_of(command.id).hold(round=number(command, "round"))
+    return session.control_of(command.id, command.store).hold(round=number(command, "round"))
 
 
 def _finish(shell: Any, command: Command) -> Any:
     from rt_notebook import session
 
-    return session.control_of(command.id).finish()
+    return session.control_of(command.id, command.store).finish()
 
 
 def _stop(shell: Any, command: Command) -> Any:
     from rt_notebook import session
 
-    return session.control_of(command.id).stop()
+    return session.control_of(command.id, command.store).stop()
 
 
 def _delete(shell: Any, command: Command) -> None:
     from rt_notebook import session
 
-    session.delete(command.id)
+    session.delete(command.id, command.store)
 
 
 def _resume(shell: Any, command: Command) -> None:
     from rt_notebook import session
     from rt_notebook.frontends.cell_debate import functions_of
 
-    old = session.load(command.id)
-    limits = new_limits(command, old.spec.limits.model_dump())
-    models = functions_of(shell, old.id)
-    _run(shell, lambda opening: session.resume_run(old.id, opening, limits=limits, models=models))
+    limits = new_limits(command)
+    models = functions_of(shell, command.id, command.store)
+    _run(shell, command, partial(session.resume_run, limits=limits, models=models))
 
 
 def _verdict(shell: Any, command: Command) -> None:
     from rt_notebook import session
     from rt_notebook.frontends.cell_debate import functions_of
 
-    models = functions_of(shell, session.load(command.id).id)
-    _run(shell, lambda opening: session.verdict_run(command.id, opening, models))
+    models = functions_of(shell, command.id, command.store)
+    _run(shell, command, partial(session.verdict_run, models=models))
 
 
 def _extend(shell: Any, command: Command) -> None:
-    from rt_notebook import session
     from rt_notebook.extending import Extending, extend_run
     from rt_notebook.frontends.cell_debate import functions_of
 
-    old = session.load(command.id)
     given = command.options
     seats = given.get("seats")
     more = Extending(
@@ -195,11 +199,15 @@ def _extend(shell: Any, command: Command) -> None:
         given.get("observer-prompt"),
         tuple(name.strip() for name in seats.split(",")) if seats else None,
     )
-    models = functions_of(shell, old.id)
-    _run(shell, lambda opening: extend_run(old.id, more, opening, models=models))
+    models = functions_of(shell, command.id, command.store)
+    _run(
+        shell,
+        command,
+        lambda debate, opening: extend_run(debate, more, opening, models=models),
+    )
 
 
-def _run(shell: Any, make: Any) -> None:
+def _run(shell: Any, command: Command, make: Callable[[str, session.Opening], DebateRun]) -> None:
     """Run a debate in this cell, blocking, with its view, as a cell of its own would."""
     from rt_notebook.frontends.cell_debate import opening_here
     from rt_notebook.frontends.place import find_place
@@ -211,7 +219,7 @@ def _run(shell: Any, make: Any) -> None:
     def assign(result: Any) -> None:
         shell.user_ns[RESULT_VARIABLE] = result
 
-    run = make(opening_here(place))
+    run = make(command.id, opening_here(place, command.store))
     cell = cell_for(
         run, place, display=None, assign=assign, variable=RESULT_VARIABLE, show_result=True
     )
@@ -224,7 +232,7 @@ def _run(shell: Any, make: Any) -> None:
 def _export(shell: Any, command: Command) -> Any:
     from rt_notebook.frontends.api import export
 
-    return export(command.id, command.folder)
+    return export(command.id, command.folder, store=command.store)
 
 
 def _form(shell: Any, command: Command) -> None:

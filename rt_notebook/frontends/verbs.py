@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from rt_notebook.contract.options import LIMIT_OPTIONS
 from rt_notebook.errors import OptionError, nearest
 
 _ANSWER: Final = re.compile(r"q\d+")
@@ -33,6 +34,13 @@ class Verb:
     """True when a folder has to follow the id."""
     prompt: bool = False
     """True when words may follow the id."""
+    stored: bool = True
+    """True when it looks into a store, which `--store PATH` names."""
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """All its options, as in `options`."""
+        return (*self.options, "store") if self.stored else self.options
 
 
 VERBS: Final = {
@@ -67,9 +75,10 @@ VERBS: Final = {
         Verb("stop", "ID", "end now; completed replies are kept", needs_id=True),
         Verb(
             "resume",
-            "[ID] [--max-calls N] [--max-tokens N] [--max-cost USD] [--max-minutes N]",
+            "[ID] [--max-calls N] [--max-calls-per-vendor a=5,b=3] [--max-tokens N] "
+            "[--max-cost USD] [--max-minutes N] [--on-limit verdict|pause]",
             "go on with an interrupted, failed or paused debate",
-            ("max-calls", "max-tokens", "max-cost", "max-minutes"),
+            tuple(LIMIT_OPTIONS),
         ),
         Verb("verdict", "[ID]", "ask the chairman or observer again from the saved replies"),
         Verb(
@@ -87,12 +96,18 @@ VERBS: Final = {
             needs_id=True,
             folder=True,
         ),
-        Verb("form", "[ID]", "show a background debate's form here"),
+        Verb("form", "[ID]", "show a background debate's form here", stored=False),
         Verb("delete", "ID", "delete a debate for good", needs_id=True),
-        Verb("seats", "", "the seats that can be named here, a data frame"),
-        Verb("doctor", "[--live]", "what can be used here, why not, what to do", ("live!",)),
-        Verb("config", "", "the files that are read, and what they say"),
-        Verb("help", "", "this list"),
+        Verb("seats", "", "the seats that can be named here, a data frame", stored=False),
+        Verb(
+            "doctor",
+            "[--live]",
+            "what can be used here, why not, what to do",
+            ("live!",),
+            stored=False,
+        ),
+        Verb("config", "", "the files that are read, and what they say", stored=False),
+        Verb("help", "", "this list", stored=False),
     )
 }
 """The verbs of this version by name."""
@@ -114,6 +129,11 @@ class Command:
     """The folder behind the id; empty unless the verb takes one."""
     prompt: str = ""
     """The words behind the id; empty unless the verb takes some."""
+
+    @property
+    def store(self) -> str | None:
+        """The store that was named; None: the one of the settings."""
+        return self.options.get("store")
 
 
 def read_verb(line: str) -> Command | None:
@@ -157,7 +177,8 @@ def verbs_help() -> str:
     lines = [
         f"  {verb.name} {verb.usage}".rstrip() + f"\n      {verb.help}" for verb in VERBS.values()
     ]
-    return "%roundtable VERB, for a debate's ID (or last):\n" + "\n".join(lines)
+    head = "%roundtable VERB, for a debate's ID (or last); --store PATH looks into another store:\n"
+    return head + "\n".join(lines)
 
 
 def number(command: Command, name: str, kind: Callable[[str], Any] = int) -> Any:
@@ -176,14 +197,14 @@ def number(command: Command, name: str, kind: Callable[[str], Any] = int) -> Any
         raise OptionError(f"--{name} {text!r} is not {what}", option=name) from None
 
 
-def new_limits(command: Command, old: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the limits of a resume: the old ones with those given; None when none is given."""
-    kinds: dict[str, Callable[[str], Any]] = {
-        "max-calls": int, "max-tokens": int, "max-cost": float, "max-minutes": float,
-    }  # fmt: skip
-    given = {name.replace("-", "_"): number(command, name, kind) for name, kind in kinds.items()}
-    given = {name: value for name, value in given.items() if value is not None}
-    return {**old, **given} if given else None
+def new_limits(command: Command) -> dict[str, Any] | None:
+    """Return the limits that a resume changes; None when it changes none.
+
+    Raises:
+        OptionError: a value doesn't fit.
+    """
+    given = ((option, command.options.get(name)) for name, option in LIMIT_OPTIONS.items())
+    return {option.key: option.read(text) for option, text in given if text is not None} or None
 
 
 def _take_folder(verb: Verb, ids: list[str]) -> str:
@@ -231,8 +252,8 @@ def _take_option(command: Command, word: str, queue: list[str]) -> None:
             raise OptionError(f"--{name} takes no value, got {value[:60]!r}", option=name)
         command.options[name] = ""
         return
-    if name not in command.verb.options or name.endswith("!"):
-        known = [f"--{option.removesuffix('!')}" for option in command.verb.options]
+    if name not in command.verb.takes or name.endswith("!"):
+        known = [f"--{option.removesuffix('!')}" for option in command.verb.takes]
         raise OptionError(
             f"%roundtable {command.verb.name} has no option --{name}{nearest('--' + name, known)}",
             option=name,

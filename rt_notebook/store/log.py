@@ -134,6 +134,9 @@ class Watch(Protocol):
 class DebateLog(Protocol):
     """One debate's log in the hands of the one who runs it, or is about to."""
 
+    durability: Durability
+    """What an event survives once it is stored."""
+
     @property
     def debate(self) -> str:
         """The debate's id."""

@@ -254,6 +254,8 @@ class SqliteLog:
     def __init__(self, store: SqliteStore, debate: str, durability: Durability) -> None:
         self.debate = debate
         """The debate's id."""
+        self.durability = durability
+        """What an event survives once it is stored."""
         self.hold: Hold | None = None
         """Set while the debate is this log's."""
         self.seen: Version | None = None
@@ -261,7 +263,6 @@ class SqliteLog:
         self.fault: StoreError | None = None
         """Why an append failed; until the next taking over nothing more is stored."""
         self._store = store
-        self._power = durability == "power"
         self._writer: Writer | None = None
 
     @property
@@ -280,8 +281,8 @@ class SqliteLog:
         future: asyncio.Future[None] = loop.create_future()
         # Encoded here, so that what can't be stored fails at its source and hurts nobody else.
         rows = [(e.seq, e.at, e.kind, e.v, encode_body(e.body)) for e in events]
-        changes, context = changes_of(events), copy_context()
-        writer.append(Append(self, rows, changes, self._power, committed, future, context))
+        changes, context, power = changes_of(events), copy_context(), self.durability == "power"
+        writer.append(Append(self, rows, changes, power, committed, future, context))
         return future
 
     def take_over(self) -> int:

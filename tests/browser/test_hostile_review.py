@@ -256,7 +256,8 @@ def _is_the_kernel_s_own(complaint: dict[str, Any]) -> bool:
     JupyterLab asks for that when the last comm it serves is closed.
     """
     text = complaint.get("text", "")
-    return text.startswith("Task was destroyed but it is pending!") and "run_in_context" in text
+    left = "Task was destroyed but it is pending!" in text or "was never awaited" in text
+    return left and "run_in_context" in text
 
 
 def _open_files(page: Page, folder: Path) -> None:

@@ -36,7 +36,8 @@ _FROM_END = """() => { const log = document.querySelector('.rt-log');
 _FORM = """() => { document.body.insertAdjacentHTML("beforeend", `
     <div class="rt-form rt-form--u1--0">
     <button class="rt-button rt-button--finish">Finish now</button>
-    <button class="rt-button rt-button--stop">Stop</button></div>`); }"""
+    <button class="rt-button rt-button--stop">Stop</button>
+    <label><input type=radio>Ship</label></div>`); }"""
 _PUSH = """() => document.querySelector('.rt-form').insertAdjacentHTML(
     'beforebegin', '<div style="height: 300px"></div>')"""
 _SENT = "() => window.sent.filter(m => m.type === 'submit').map(m => m.action)"
@@ -155,9 +156,9 @@ def test_stance_stays_beside_a_seat_that_works_or_failed(bare: BarePage) -> None
     assert bare.seat("dev").split("\n") == ["at work"]
 
 
-def _press_stop(bare: BarePage) -> tuple[float, float]:
+def _press(bare: BarePage, selector: str) -> tuple[float, float]:
     bare.page.evaluate(_FORM)
-    box = bare.page.locator(".rt-button--stop").bounding_box()
+    box = bare.page.locator(selector).bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     bare.page.mouse.move(x, y)
@@ -166,21 +167,30 @@ def _press_stop(bare: BarePage) -> tuple[float, float]:
 
 
 def test_button_that_moves_while_it_is_pressed_is_clicked(bare: BarePage) -> None:
-    _press_stop(bare)
+    _press(bare, ".rt-button--stop")
     bare.page.evaluate(_PUSH)
     bare.page.mouse.up()
     assert bare.page.evaluate(_SENT) == ["stop"]
 
 
+@pytest.mark.parametrize("selector", [".rt-form label", ".rt-form input"])
+def test_choice_that_moves_while_it_is_pressed_is_taken(bare: BarePage, selector: str) -> None:
+    _press(bare, selector)
+    bare.page.evaluate(_PUSH)
+    bare.page.mouse.up()
+    assert bare.page.locator(".rt-form input").is_checked()
+    assert bare.page.evaluate(_SENT) == []
+
+
 def test_button_that_the_pointer_leaves_before_its_release_is_not_clicked(bare: BarePage) -> None:
-    x, y = _press_stop(bare)
+    x, y = _press(bare, ".rt-button--stop")
     bare.page.mouse.move(x + 200, y + 200)
     bare.page.mouse.up()
     assert bare.page.evaluate(_SENT) == []
 
 
 def test_press_counts_for_its_own_click_alone(bare: BarePage) -> None:
-    x, y = _press_stop(bare)
+    x, y = _press(bare, ".rt-button--stop")
     bare.page.mouse.up()
     bare.page.evaluate("() => document.querySelector('.rt-form').classList.remove('rt-sending')")
     bare.page.evaluate(_PUSH)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rt_notebook as rt
+from rt_notebook import session
 from tests.frontends.shells import QUESTION, SAYS, Counted, Shell
 
 # ---- the line magic -----------------------------------------------------------------------------
@@ -34,6 +36,29 @@ def test_line_verbs_read_a_finished_debate(shell: Shell) -> None:
     assert list(shell.run("%roundtable seats").name) == ["pm", "dev", "rv"]
     shell.run(f"%roundtable delete {name}")
     assert shell.run("%roundtable list").empty
+
+
+def test_line_verbs_look_into_another_store(shell: Shell, tmp_path: Path) -> None:
+    store = tmp_path / "other debates.db"
+    shell.run(f"%%roundtable out --store '{store}'\n{QUESTION}")
+    name = shell.names["out"].id
+    assert list(shell.run(f"%roundtable list --store '{store}'").id) == [name]
+    assert shell.run("%roundtable list").empty
+    assert shell.run(f"%roundtable status --store '{store}'").id == name
+    shell.run(f"%roundtable extend {name} --store '{store}'")
+    assert shell.names["roundtable_result"].id == name
+    assert shell.names["roundtable_result"].state.status == "done"
+    shell.run(f"%roundtable delete {name} --store '{store}'")
+    assert shell.run(f"%roundtable list --store '{store}'").empty
+
+
+def test_zero_is_a_number_on_the_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.run(f"%%roundtable out\n{QUESTION}")
+    with pytest.raises(rt.OptionError, match="limit=0"):
+        shell.run("%roundtable list --limit 0")
+    monkeypatch.setattr(session, "wait", lambda debate, seconds, store: seconds)
+    assert shell.run("%roundtable wait --seconds 0") == 0
+    assert shell.run("%roundtable wait") == 25
 
 
 LINE_MISTAKES = {

@@ -61,13 +61,34 @@ def test_number_says_which_option_is_none() -> None:
 
 
 def test_resume_changes_given_limits_only() -> None:
-    old = {"max_calls": 5, "max_minutes": 30.0}
-    command = read_verb("resume last --max-calls 9 --max-cost 1.5")
+    command = read_verb(
+        "resume last --max-calls 9 --max-cost 1.5 --max-calls-per-vendor openai=4 --on-limit pause"
+    )
     assert command is not None
-    assert new_limits(command, old) == {"max_calls": 9, "max_minutes": 30.0, "max_cost": 1.5}
+    assert new_limits(command) == {
+        "max_calls": 9,
+        "max_cost": 1.5,
+        "max_calls_per_vendor": {"openai": 4},
+        "on_limit": "pause",
+    }
     plain = read_verb("resume last")
     assert plain is not None
-    assert new_limits(plain, old) is None
+    assert new_limits(plain) is None
+
+
+def test_limit_that_does_not_fit_is_refused_like_in_a_cell() -> None:
+    command = read_verb("resume last --max-calls-per-vendor openai")
+    assert command is not None
+    with pytest.raises(OptionError, match="--max-calls-per-vendor takes"):
+        new_limits(command)
+
+
+def test_verbs_on_debates_take_another_store() -> None:
+    command = read_verb("show some-id --store 'my debates.db'")
+    assert command is not None
+    assert command.store == "my debates.db"
+    with pytest.raises(OptionError, match="seats has no option --store"):
+        read_verb("seats --store x.db")
 
 
 def test_help_lists_every_verb_once() -> None:

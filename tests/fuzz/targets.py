@@ -128,7 +128,7 @@ def line(text: str) -> None:
     with suppress(RoundtableError):
         command = read_verb(text)
         if command is not None:
-            new_limits(command, {})
+            new_limits(command)
     split = split_cell(text.splitlines(keepends=True))
     assert split is None or text.endswith(split.body)
 

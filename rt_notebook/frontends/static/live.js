@@ -672,29 +672,27 @@ function onKey(event) {
   if (!event.repeat && !event.isComposing) submit(found, "continue");
 }
 
-function buttonAt(event) {
-  return event.target instanceof Element ? event.target.closest(".rt-button") : null;
-}
-
-// The button under the pointer when it was pressed, and where that was.
+// The control of a form on which the pointer was pressed, and where that was.
 let pressed = null;
 
 function onPress(event) {
-  pressed = { button: buttonAt(event), x: event.clientX, y: event.clientY };
+  const control = event.target instanceof Element ? event.target.closest(".rt-form :is(.rt-button, label, input)") : null;
+  pressed = control && { control, x: event.clientX, y: event.clientY };
 }
 
-// A reply that comes in, or into sight and so takes its height, can move a button away between press
-// and release. The click is then no button's: it belongs to the one pressed, unless the pointer was
+// A reply that comes in, or into sight and so takes its height, can move a control away between press
+// and release. The click is then nobody's: it belongs to what was pressed, unless the pointer was
 // drawn off it.
-function buttonOf(click) {
-  const held = pressed?.button?.isConnected && Math.hypot(click.clientX - pressed.x, click.clientY - pressed.y) < HELD_PX;
-  const button = buttonAt(click) ?? (held ? pressed.button : null);
+function clickPressed(click) {
+  const held = pressed;
   pressed = null;
-  return button;
+  if (!held?.control.isConnected || held.control.contains(click.target)) return;
+  if (Math.hypot(click.clientX - held.x, click.clientY - held.y) < HELD_PX) held.control.click();
 }
 
 function onClick(event) {
-  const button = buttonOf(event);
+  clickPressed(event);
+  const button = event.target instanceof Element ? event.target.closest(".rt-button") : null;
   const found = button && formOf(button);
   if (!found) return;
   event.preventDefault();
