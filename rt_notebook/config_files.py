@@ -116,7 +116,7 @@ def load_config(start: Path | None = None) -> Config:
     return replace(_merged(found, REVIEW), discussion=_merged(found, DISCUSSION))
 
 
-def store_of(said: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
+def store_of(said: str | Path | None) -> str | Path | None:
     """Return the store that a verb by id looks into: the one said, else the files' one.
 
     None: what the environment says, else the default store.

@@ -27,6 +27,7 @@ from rt_notebook.analysis.sweep_budget import Purse
 from rt_notebook.analysis.sweep_plan import Plan, Planned, make_plan
 from rt_notebook.analysis.sweep_tables import debate_rows, debates_columns, stability_rows
 from rt_notebook.arguments import check_count
+from rt_notebook.config_files import store_of
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec, Limits
@@ -38,7 +39,6 @@ from rt_notebook.errors import RoundtableError, SeatError, UnknownDebateError, o
 from rt_notebook.running import DebateRun, created_body, needs_person
 from rt_notebook.store import open_store
 from rt_notebook.store.log import Durability, Store
-from rt_notebook.store.paths import store_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,10 +195,19 @@ class Sweep(Frames):
 
     async def _main(self, job: Job[None], bar: Any) -> None:
         purse = Purse(self._budget, self._concurrency)
+        if purse.counts:
+            await self._count(purse)
         queue = iter(self.plan.debates)
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self._concurrency, len(self))):
                 group.create_task(self._work(queue, purse, job, bar))
+
+    async def _count(self, purse: Purse) -> None:
+        """Tell the purse what the debates have used that are in the store already."""
+        for planned in self.plan.debates:
+            if self._status(planned.id) not in (NOT_STARTED, FAILED):
+                purse.settle(planned.id, fold(self._store.events(planned.id)))
+                await asyncio.sleep(0)
 
     async def _work(self, queue: Iterator[Planned], purse: Purse, job: Job[None], bar: Any) -> None:
         for planned in queue:
@@ -216,8 +225,6 @@ class Sweep(Frames):
             if status not in RESUMABLE and status != NOT_STARTED:
                 if status in LIVE:
                     self.failures[planned.id] = "another process, or another sweep, runs it"
-                elif purse.counts:
-                    state = fold(self._store.events(planned.id))
                 return
             spec = self.plan.spec(planned)
             limits = await purse.take(planned.id, spec)
@@ -310,11 +317,12 @@ def sweep(
             only if its least need is free, and gets limits that keep all together within; `calls`
             are kept exactly, tokens and cost as a debate keeps them. What doesn't fit is
             `not started`. `max_minutes` counts from this call, where it is given.
-        store: a path; None: the default store.
+        store: a path; None: the configuration's or the default store.
         durability: what an event survives, as in `Review`.
         progress: whether a bar is shown; None: in a notebook or a terminal.
         background: True: return at once; `await sweep`, `sweep.wait()` or its tables later.
-        **settings: of every debate, as in `Review`: options, known, rounds, chairman, limits, ...
+        **settings: of every debate, as in `Review`: options, known, rounds, chairman, limits,
+            api_billing, ...; what belongs to a person at a gate, or to one debate, is refused.
 
     Raises:
         UsageError: a brief, seat, setting or variation doesn't fit; nothing was started.
@@ -323,10 +331,11 @@ def sweep(
     """
     check_count("concurrency", concurrency)
     plan = make_plan(briefs, seats, repeats, vary, settings)
+    place = store_of(store)
     made = Sweep(
         plan,
-        open_store(store_path(store)),
-        place=store,
+        open_store(place),
+        place=place,
         durability=durability,
         concurrency=concurrency,
         budget=budget,

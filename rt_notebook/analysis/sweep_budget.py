@@ -31,6 +31,8 @@ class Purse:
     def __init__(self, budget: Limits | None, slots: int) -> None:
         self._bounds = _bounds(budget)
         self._slots = slots
+        # Of each debate whatever is known, and the sum over those that hold no share.
+        self._used: dict[str, dict[str, float]] = {}
         self._spent: Counter[str] = Counter()
         self._held: dict[str, dict[str, float]] = {}
         self._changed = asyncio.Event()
@@ -45,17 +47,19 @@ class Purse:
     async def take(self, debate: str, spec: DebateSpec) -> Limits | None:
         """Return the limits under which a debate may run; None: the budget doesn't allow it.
 
-        Waits while debates that run may give something back.
+        What it has used before is part of its share. Waits while debates that run may give
+        something back.
         """
         least, most = _needs(spec)
         while True:
             left = None if self._until is None else (self._until - time.monotonic()) / 60
             if left is not None and left <= 0:
                 return None
-            free = self._free()
+            free = self._free(debate)
             if all(least.get(name, 0.0) <= room for name, room in free.items()):
                 share = {name: self._share(name, most, room) for name, room in free.items()}
                 if all(share[name] > 0 or not least.get(name) for name in share):
+                    self._spent.subtract(self._used.get(debate, {}))
                     self._held[debate] = share
                     return _limits(spec.limits, share, left)
             if not self._held:
@@ -64,20 +68,24 @@ class Purse:
             await self._changed.wait()
 
     def settle(self, debate: str, state: State | None) -> None:
-        """Count what a debate has spent in all, and give back the rest of its share."""
-        self._held.pop(debate, None)
+        """Count what a debate has used in all, and give back the rest of its share.
+
+        Args:
+            debate: its id.
+            state: where it stands; None: nothing has come to what was known of it.
+        """
+        if self._held.pop(debate, None) is None:
+            self._spent.subtract(self._used.get(debate, {}))
         if state is not None:
-            used = state.usage
-            self._spent.update({"max_calls": used.calls, "max_tokens": used.estimated_tokens})
-            self._spent.update({"max_cost": used.cost or 0.0})
-            for vendor, tally in state.vendor_usage.items():
-                self._spent[_VENDOR + vendor] += tally.calls
+            self._used[debate] = _used_by(state)
+        self._spent.update(self._used.get(debate, {}))
         self._changed.set()
 
-    def _free(self) -> dict[str, float]:
+    def _free(self, debate: str) -> dict[str, float]:
+        own = self._used.get(debate, {})
         return {
             name: bound
-            - self._spent[name]
+            - (self._spent[name] - own.get(name, 0.0))
             - sum(share.get(name, 0.0) for share in self._held.values())
             for name, bound in self._bounds.items()
         }
@@ -86,6 +94,13 @@ class Purse:
         # What nobody can estimate is shared evenly between those that may run at once.
         wanted = most.get(name, 0.0 if name.startswith(_VENDOR) else room / self._slots)
         return min(wanted, room)
+
+
+def _used_by(state: State) -> dict[str, float]:
+    used = state.usage
+    found: dict[str, float] = {"max_calls": used.calls, "max_tokens": used.estimated_tokens}
+    found["max_cost"] = used.cost or 0.0
+    return found | {_VENDOR + name: tally.calls for name, tally in state.vendor_usage.items()}
 
 
 def _bounds(budget: Limits | None) -> dict[str, float]:

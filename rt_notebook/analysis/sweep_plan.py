@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from rt_notebook.arguments import check_count
 from rt_notebook.config import load_config, resolve_chairman, resolve_seats
+from rt_notebook.config_files import Config
 from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec, Limits
@@ -27,6 +28,18 @@ SETTINGS: Final = (
     "rounds", "chairman", "memory", "anonymous", "limits", "loop_threshold", "language", "seats",
 )  # fmt: skip
 """What a debate is given besides its brief, and what a variation may change."""
+_FIXED: Final = (
+    "research", "tool_preview", "api_billing", "allow_limited_isolation", "acknowledge_terms",
+)  # fmt: skip
+"""What is the same in all debates of a sweep."""
+_NOBODY: Final = "nobody is asked in a sweep"
+_NOT_HERE: Final = {
+    **dict.fromkeys(("gates", "unattended", "question_wait_s", "checkpoint_wait_s"), _NOBODY),
+    "title": "a title is a brief's; give it there",
+    "display": "a sweep has no live view",
+    **dict.fromkeys(("record", "record_mode"), "a sweep is kept in its store"),
+}
+"""Arguments of a single debate that a sweep refuses, and why."""
 _SEAT_FIELDS: Final = (
     "model", "persona", "lens", "mood", "effort", "temperature", "max_tokens",
 )  # fmt: skip
@@ -66,6 +79,8 @@ class Plan:
     """The seats before any variation."""
     settings: dict[str, Any]
     """The settings before any variation."""
+    config: Config
+    """What the configuration files said when it was made."""
     debates: list[Planned] = field(default_factory=list)
     """The debates: briefs, then variations, then repeats."""
 
@@ -100,6 +115,7 @@ class Plan:
                 seats = _ordered(seats, value)
             elif name not in SETTINGS:
                 seats = _with_field(seats, name, value)
+        settings["chairman"] = _chairman(settings.get("chairman"), seats, self.config)
         return DebateSpec(
             brief=self.briefs[brief],
             seats=tuple(seats),
@@ -125,19 +141,14 @@ def make_plan(
     """
     check_count("repeats", repeats)
     config = load_config()
+    _check_settings(settings)
+    shared = {name: settings[name] for name in BRIEF_FIELDS if name in settings}
+    # The files say more than a sweep takes.
     given = {**config.review_defaults(), **settings}
-    shared = {name: given.pop(name) for name in BRIEF_FIELDS if name in given}
-    for name in ("store", "durability", "display", "gates", "unattended", "question_wait_s",
-                 "checkpoint_wait_s", "title"):  # fmt: skip
-        given.pop(name, None)
-    unknown = [name for name in given if name not in SETTINGS]
-    if unknown:
-        hint = nearest(unknown[0], [*SETTINGS, *BRIEF_FIELDS])
-        raise OptionError(f"sweep has no argument {unknown[0]!r}{hint}", option=unknown[0])
+    given = {name: given[name] for name in (*SETTINGS, *_FIXED) if name in given}
     sitting = resolve_seats(list(seats) if seats is not None else None, {}, config)
     given.setdefault("limits", Limits(**config.limits))
-    given["chairman"] = _chairman(given.get("chairman"), sitting)
-    plan = Plan([], [], [], _variations(vary or {}, sitting), sitting, given)
+    plan = Plan([], [], [], _variations(vary or {}, sitting, config), sitting, given, config)
     for row in _rows(briefs):
         brief, title, tags = _brief(row, shared)
         plan.briefs.append(brief)
@@ -148,6 +159,15 @@ def make_plan(
     _check_size(len(plan.briefs), len(plan.variations), repeats)
     plan.debates = list(_planned(plan, repeats))
     return plan
+
+
+def _check_settings(settings: Mapping[str, Any]) -> None:
+    for name in settings:
+        if name in _NOT_HERE and (name, settings[name]) != ("unattended", True):
+            raise OptionError(f"sweep takes no {name}: {_NOT_HERE[name]}", option=name)
+        known = (*SETTINGS, *_FIXED, *BRIEF_FIELDS)
+        if name not in known and name not in _NOT_HERE:
+            raise OptionError(f"sweep has no argument {name!r}{nearest(name, known)}", option=name)
 
 
 def _check_size(briefs: int, variations: int, repeats: int) -> None:
@@ -181,6 +201,8 @@ def _digest(spec: DebateSpec) -> str:
     data = spec.model_dump(mode="json", exclude={"limits", "v"})
     for seat in data["seats"]:
         seat.pop("color", None)
+    if data["chairman"] is not None:
+        data["chairman"]["color"] = None
     text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -239,13 +261,16 @@ def _is_missing(value: Any) -> bool:
     )  # fmt: skip
 
 
-def _variations(vary: Mapping[str, Iterable[Any]], seats: Sequence[Seat]) -> list[dict[str, Any]]:
+def _variations(
+    vary: Mapping[str, Iterable[Any]], seats: Sequence[Seat], config: Config
+) -> list[dict[str, Any]]:
     """Return every combination of what is varied, the last name changing fastest."""
     choices: list[list[Any]] = []
     for name, values in vary.items():
         _check_name(name, seats, "seats" in vary)
-        choices.append(_orders(values, seats) if name == "order" else _choices(name, values))
-        if not choices[-1]:
+        found = _orders(values, seats) if name == "order" else _choices(name, values, config)
+        choices.append(found)
+        if not found:
             raise OptionError(f"vary: {name!r} has nothing to choose from", option="vary")
     _check_size(1, math.prod(map(len, choices)), 1)
     return [dict(zip(vary, chosen, strict=True)) for chosen in product(*choices)]
@@ -266,12 +291,9 @@ def _check_name(name: str, seats: Sequence[Seat], panels: bool) -> None:
     )
 
 
-def _choices(name: str, values: Iterable[Any]) -> list[Any]:
+def _choices(name: str, values: Iterable[Any], config: Config) -> list[Any]:
     if name == "seats":
-        config = load_config()
         return [resolve_seats(list(panel), {}, config) for panel in values]
-    if name == "chairman":
-        return [_chairman(value, ()) for value in values]
     return [values] if isinstance(values, str) else list(values)
 
 
@@ -320,11 +342,12 @@ def _changed(seat: Seat, name: str, value: Any) -> Seat:
     return Seat(seat.name, **{**fields, name: value}).with_function(seat.function)
 
 
-def _chairman(chairman: Any, seats: Sequence[Seat]) -> Seat | None:
+def _chairman(chairman: Any, seats: Sequence[Seat], config: Config) -> Seat | None:
+    """Return who has the last word; a name is one of the debate's own seats before any other."""
     if isinstance(chairman, Seat):
         return chairman
     if chairman is None or isinstance(chairman, str):
-        return resolve_chairman(chairman, {}, load_config(), seats)
+        return resolve_chairman(chairman, {}, config, seats)
     return Seat("chairman", model=chairman)
 
 

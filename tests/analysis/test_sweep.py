@@ -290,6 +290,64 @@ def test_calls_stay_within_budget(concurrency: int, store: Path) -> None:
     assert set(left["error"]) == {NO_BUDGET}
 
 
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_budget_counts_what_earlier_calls_used(concurrency: int, store: Path) -> None:
+    down = {"Ship now?"}
+
+    def act(call: rt.Call, number: int) -> None:
+        if call.brief is not None and call.brief.question in down:
+            raise RuntimeError("down")
+
+    given: dict[str, Any] = {"budget": rt.Limits(max_calls=12), "concurrency": concurrency}
+    first = run(store=store, speaker=Speaker(act), rounds=0, **given)
+    used = [result.state.usage["calls"] for result in first]
+    assert first.failures == {first.ids[0]: "RuntimeError: down"}
+    down.clear()
+    more = ["Ship now?", "Ship ever?", *QUESTIONS[1:]]
+    second = run(more, store=store, speaker=Speaker(act), rounds=0, **given)
+    spent = {result.id: result.state.usage["calls"] for result in second}
+    assert sum(used) < sum(spent.values()) <= 12
+    assert all(second[name].status == "done" for name in first.ids)
+
+
+def test_debate_that_goes_on_has_what_it_used_in_its_share(store: Path) -> None:
+    def act(call: rt.Call, number: int) -> None:
+        if number == 2:
+            raise RuntimeError("down")
+
+    budget = rt.Limits(max_calls=4)
+    seats = [rt.Seat("pm", model=Speaker()), rt.Seat("dev", model=Speaker(act))]
+    chairman = rt.Seat("boss", model=Speaker(act))
+    given: dict[str, Any] = {"seats": seats, "chairman": chairman, "rounds": 0, "budget": budget}
+    first = run(QUESTIONS[:1], store=store, **given)
+    assert first[0].state.usage["calls"] == 4
+    second = run(QUESTIONS[:2], store=store, **given)
+    assert second[0].state.usage["calls"] == 4
+    assert list(second.failures.values()) == [NO_BUDGET]
+
+
+def test_configuration_of_single_debates_is_no_hindrance(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RT_NOTEBOOK_API_BILLING", "1")
+    monkeypatch.chdir(tmp_path)
+    text = "[defaults]\nrecord_mode = 'new'\n[review]\ngates = 'off'\ntool_preview = 300"
+    (tmp_path / "roundtable.toml").write_text(text, encoding="utf-8")
+    (result,) = run(QUESTIONS[:1], store=store)
+    assert (result.status, result.spec.tool_preview, result.spec.api_billing) == ("done", 300, True)
+
+
+def test_store_of_the_configuration_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RT_NOTEBOOK_STORE")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "roundtable.toml").write_text("[defaults]\nstore = 'mine.db'", encoding="utf-8")
+    found = run(QUESTIONS[:1])
+    assert list(rt.debates(store=tmp_path / "mine.db")["id"]) == found.ids
+    assert found[0].status == "done"
+
+
 def test_higher_budget_goes_on(store: Path) -> None:
     briefs = [f"Q{n}?" for n in range(6)]
     _ = run(briefs, store, budget=rt.Limits(max_calls=10))

@@ -91,3 +91,54 @@ def test_ids_follow_from_what_matters() -> None:
     assert ids() != ids(rounds=2)
     assert ids() != ids(known=["six people"])
     assert ids() != ids(seats=[rt.Seat("a", lens="risk"), rt.Seat("b")])
+
+
+def test_consents_are_given_to_every_debate() -> None:
+    given = {"acknowledge_terms": ("antigravity",), "allow_limited_isolation": True}
+    made = make_plan(["Q?", "R?"], ["pm", "dev"], 1, None, {"options": OPTIONS, **given})
+    specs = [made.spec(one) for one in made.debates]
+    assert [spec.acknowledge_terms for spec in specs] == [("antigravity",)] * 2
+    assert all(spec.allow_limited_isolation for spec in specs)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("gates", "blocking", "nobody is asked in a sweep"),
+        ("unattended", False, "nobody is asked in a sweep"),
+        ("title", "T", "a title is a brief's"),
+        ("record", "x.jsonl", "a sweep is kept in its store"),
+    ],
+)
+def test_what_a_sweep_cannot_do_is_refused(name: str, value: Any, why: str) -> None:
+    with pytest.raises(rt.OptionError, match=f"sweep takes no {name}: {why}"):
+        plan(**{name: value})
+    assert len(plan(unattended=True)) == 1
+
+
+def test_varied_chairman_is_the_panels_own_seat() -> None:
+    def speaker(call: rt.Call) -> str:
+        return "PASS"
+
+    panel = [rt.Seat("pm", model=speaker), rt.Seat("dev", model=speaker)]
+    varied: list[dict[str, Any]] = [
+        {"chairman": ["pm"]},
+        {"chairman": "pm"},
+        {"chairman": ["pm"], "seats": [panel]},
+    ]
+    for vary in varied:
+        seats = ["pm", "dev"] if "seats" in vary else panel
+        made = make_plan("Q?", seats, 1, vary, {"options": OPTIONS})
+        (spec,) = [made.spec(one) for one in made.debates]
+        assert spec.chairman is not None
+        assert spec.chairman.model == "function:speaker"
+        assert made.values(made.debates[0])["chairman"] == "pm"
+
+
+def test_chairmans_colour_makes_no_other_debate() -> None:
+    ids = []
+    for color in (None, "#00aa00"):
+        chairman = rt.Seat("boss", model="scripted", color=color)
+        given = {"options": OPTIONS, "chairman": chairman}
+        ids.append(make_plan("Q?", ["pm", "dev"], 1, None, given).debates[0].id)
+    assert ids[0] == ids[1]
