@@ -5,6 +5,7 @@ Reads two folds; how it looks is in `rendering.diff`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from rt_notebook.analysis.verdict import READY, Verdict, verdict_of
 from rt_notebook.domain.normal import normal_form
 from rt_notebook.domain.positions import Position, canonical_key
 from rt_notebook.domain.reply import NO_PICK, OTHER
+from rt_notebook.domain.seat import Seat, tool_name
 from rt_notebook.domain.state import State
 from rt_notebook.errors import OptionError, one_line
 from rt_notebook.rendering.diff import Section, diff_html, diff_text
@@ -42,7 +44,10 @@ VERDICT: Final[Columns] = {"field": "text", "a": "text", "b": "text", "differs":
 """One row per part of the outcome."""
 
 _LONG: Final = 60
-_SETTINGS: Final = ("rounds", "memory", "anonymous", "language", "loop_threshold")
+_SETTINGS: Final = (
+    "rounds", "memory", "anonymous", "language", "loop_threshold", "tool_preview",
+    "observer_prompt",
+)  # fmt: skip
 _SEAT_FIELDS: Final = (
     "model", "persona", "lens", "mood", "effort", "temperature", "max_tokens",
 )  # fmt: skip
@@ -202,8 +207,9 @@ def _brief_rows(a: State, b: State) -> Iterator[Row]:
     for name in type(one).model_fields:
         before, after = getattr(one, name), getattr(two, name)
         if isinstance(before, tuple):
-            yield from ((name, entry, None) for entry in before if entry not in after)
-            yield from ((name, None, entry) for entry in after if entry not in before)
+            gone, new = Counter(before) - Counter(after), Counter(after) - Counter(before)
+            yield from ((name, entry, None) for entry in gone.elements())
+            yield from ((name, None, entry) for entry in new.elements())
             if sorted(before) == sorted(after) and before != after:
                 yield f"{name} (order)", ", ".join(before), ", ".join(after)
         elif before != after:
@@ -212,6 +218,9 @@ def _brief_rows(a: State, b: State) -> Iterator[Row]:
         before, after = getattr(a.spec, name), getattr(b.spec, name)
         if before != after:
             yield name, _word(before), _word(after)
+    searched = [_word(spec.research and spec.research.query) for spec in (a.spec, b.spec)]
+    if searched[0] != searched[1]:
+        yield "research", *searched
 
 
 def _seat_rows(a: State, b: State) -> Iterator[Row]:
@@ -223,15 +232,30 @@ def _seat_rows(a: State, b: State) -> Iterator[Row]:
             name = (before or after).name  # type: ignore[union-attr]  # one of them is there
             yield name, "seat", before and before.model, after and after.model
             continue
-        for field in _SEAT_FIELDS:
-            old, new = getattr(before, field), getattr(after, field)
-            if old != new:
-                yield before.name, field, _word(old), _word(new)
-        if before.script != after.script:
-            yield before.name, "script", _steps(before.script), _steps(after.script)
-    old, new = (state.spec.closer and state.spec.closer.model for state in (a, b))
-    if old != new:
-        yield "chairman", "model", old, new
+        yield from _field_rows(before.name, before, after)
+    yield from _closer_rows(a, b)
+
+
+def _field_rows(name: str, before: Seat, after: Seat) -> Iterator[Row]:
+    for field in _SEAT_FIELDS:
+        old, new = getattr(before, field), getattr(after, field)
+        if old != new:
+            yield name, field, _word(old), _word(new)
+    tools = [", ".join(map(tool_name, seat.tools)) or None for seat in (before, after)]
+    if tools[0] != tools[1]:
+        yield name, "tools", *tools
+    if before.script != after.script:
+        yield name, "script", _steps(before.script), _steps(after.script)
+
+
+def _closer_rows(a: State, b: State) -> Iterator[Row]:
+    """Yield what differs in who has the last word; the built-in one has no fields of its own."""
+    name = a.spec.closing_name if a.spec.closing_name == b.spec.closing_name else "last word"
+    before, after = a.spec.closer, b.spec.closer
+    if before is not None and after is not None:
+        yield from _field_rows(name, before, after)
+    elif before is not after:
+        yield name, "model", before and before.model, after and after.model
 
 
 def _stance_rows(a: State, b: State) -> Iterator[Row]:

@@ -71,6 +71,43 @@ def test_changed_facts_are_told_one_by_one() -> None:
     assert not found.same
 
 
+def test_whoever_has_the_last_word_is_compared_like_a_seat() -> None:
+    kind = Seat("boss", model="scripted", persona="Be kind.")
+    cruel = Seat("boss", model="scripted", persona="Be cruel.", lens="cost")
+    found = compared(debate(chairman=kind), debate(chairman=cruel, name="two-abc123"))
+    assert not found.same
+    assert rows(found.seats) == [
+        ("chairman", "persona", "Be kind.", "Be cruel."),
+        ("chairman", "lens", None, "cost"),
+    ]
+
+
+def test_entries_that_stand_twice_are_counted() -> None:
+    one, two = (
+        Brief(question="Ship now?", options=OPTIONS, known=known) for known in (("k", "k"), ("k",))
+    )
+    found = compared(debate(brief=one), debate(brief=two, name="two-abc123"))
+    assert rows(found.brief) == [("known", "k", None)]
+
+
+def test_tools_previews_and_research_are_compared() -> None:
+    def look_up(what: str) -> str:
+        """Looks it up."""
+        return what
+
+    seats = (Seat("a", model="openai:gpt-5", tools=(look_up,)), Seat("b"))
+    plain = (Seat("a", model="openai:gpt-5"), Seat("b"))
+    found = compared(
+        debate(seats=seats, tool_preview=300, research="what others did"),
+        debate(seats=plain, name="two-abc123"),
+    )
+    assert rows(found.seats) == [("a", "tools", "look_up", None)]
+    assert rows(found.brief) == [
+        ("tool_preview", "300", "500"),
+        ("research", "what others did", None),
+    ]
+
+
 def test_seats_are_matched_by_name() -> None:
     one = debate(seats=(Seat("a", lens="risk"), Seat("b")))
     two = debate(seats=(Seat("c"), Seat("A", lens="cost", mood="grill")))

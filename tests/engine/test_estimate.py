@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from rt_notebook.contract.prompts import Prompts
+from rt_notebook.domain.brief import Brief
 from rt_notebook.domain.script import say, scripted
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.spec import DebateSpec, Limits
@@ -35,11 +38,26 @@ def test_tokens_are_characters_by_four() -> None:
     prompts = Prompts(definition)
     brief = [(len(prompts.system(seat)) + len(prompts.opening())) // 4 for seat in definition.seats]
     found = estimate(definition)
-    verdict = len("Ship now?") // 4 + 2 * 400
+    asked = len(prompts.opening()) + len(prompts.chairman_system(definition.chairman))
+    verdict = asked // 4 + 2 * 400
     assert found.prompt_tokens.min == sum(brief) + verdict
     assert found.prompt_tokens.expected == 2 * sum(brief) + 2 * 2 * 400 + verdict
     assert found.prompt_tokens.max == 2 * found.prompt_tokens.expected
     assert found.completion_tokens == Range(2 * 400 + 600, 4 * 400 + 600, 2 * (4 * 400 + 600))
+
+
+@pytest.mark.parametrize("kind", ["review", "discussion"])
+def test_whole_brief_is_sent_to_whom_has_the_last_word_too(kind: Any) -> None:
+    brief: dict[str, Any] = {
+        "question": "Ship now?",
+        "options": () if kind == "discussion" else ("Ship", "Wait"),
+    }
+    found = [
+        estimate(DebateSpec(kind=kind, brief=Brief(**brief, **more), seats=(Seat("a"), Seat("b"))))
+        for more in ({}, {"context": "x" * 40_000})
+    ]
+    grown = found[1].prompt_tokens.min - found[0].prompt_tokens.min
+    assert 3 * 10_000 <= grown < 3 * 10_000 + 100
 
 
 def test_full_memory_costs_more() -> None:
