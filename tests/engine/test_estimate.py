@@ -48,14 +48,13 @@ def test_tokens_are_characters_by_four() -> None:
 
 @pytest.mark.parametrize("kind", ["review", "discussion"])
 def test_whole_brief_is_sent_to_whom_has_the_last_word_too(kind: Any) -> None:
-    brief: dict[str, Any] = {
-        "question": "Ship now?",
-        "options": () if kind == "discussion" else ("Ship", "Wait"),
-    }
-    found = [
-        estimate(DebateSpec(kind=kind, brief=Brief(**brief, **more), seats=(Seat("a"), Seat("b"))))
-        for more in ({}, {"context": "x" * 40_000})
+    options = () if kind == "discussion" else ("Ship", "Wait")
+    briefs = [
+        Brief(question="Ship now?", options=options, context=context)
+        for context in (None, "x" * 40_000)
     ]
+    seats = (Seat("a"), Seat("b"))
+    found = [estimate(DebateSpec(kind=kind, brief=brief, seats=seats)) for brief in briefs]
     grown = found[1].prompt_tokens.min - found[0].prompt_tokens.min
     assert 3 * 10_000 <= grown < 3 * 10_000 + 100
 
