@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from rt_notebook.beginning import created_body
 from rt_notebook.contract.record import Record, lines_of, record_line
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.gate import Gate
@@ -21,7 +22,7 @@ from rt_notebook.fitting import Fit, fit
 from rt_notebook.providers.replay import Book
 from rt_notebook.record_runs import Recorder, RecordingRun, ReplayRun, prompts_warning
 from rt_notebook.recording import Plan, refusal
-from rt_notebook.running import DebateRun, created_body
+from rt_notebook.running import DebateRun
 from rt_notebook.store.log import Durability, Store
 from rt_notebook.store.paths import new_debate_id
 from rt_notebook.store.record import check_writable, recorded, save_record

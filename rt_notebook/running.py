@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from rt_notebook.analysis.result import Result
 from rt_notebook.collecting import one_debate
-from rt_notebook.contract.prompts import PROMPTS_VERSION
 from rt_notebook.contract.verdict import read_verdict
+from rt_notebook.crossing import result_on
 from rt_notebook.domain.seat import Seat
 from rt_notebook.domain.snapshot import Snapshot, TurnPart
 from rt_notebook.domain.state import State
@@ -32,7 +32,9 @@ from rt_notebook.orders import TURN, checked_source, make_of, refusal, turn_of
 from rt_notebook.providers.base import Provider
 from rt_notebook.providers.human import Desk, OpenTurn
 from rt_notebook.providers.registry import Context, make_provider
-from rt_notebook.store.log import Answer, Command, DebateLog, Durability, Store
+from rt_notebook.store.log import Answer, Command, DebateLog, Store
+
+_NOTHING_SAID: Final[Mapping[str, Any]] = {}
 
 COMMAND_TIMEOUT_S: Final = 15.0
 """Seconds that a command from another thread waits for its acknowledgement."""
@@ -178,7 +180,10 @@ class DebateRun:
             UsageError: no such gate is open, or a text doesn't fit; its `kept` attribute has the
                 texts.
         """
-        return self._command(lambda state: commands.answer(state, answers, message, round, source))
+        kept = {"answers": dict(answers or {}), "message": message}
+        return self._command(
+            lambda state: commands.answer(state, answers, message, round, source), kept
+        )
 
     def take_turn(self, *, round: int, seat: str, text: str, source: str = "person") -> Snapshot:
         """Give a human seat's reply.
@@ -191,14 +196,14 @@ class DebateRun:
 
         Raises:
             UsageError: no such turn is open, or the text breaks the contract: the errors are
-                listed.
+                listed; its `kept` attribute has the text.
         """
         checked_source(source)
         loop = self._loop
         if self._debate is None or loop is None or threading.get_ident() == self._thread:
-            self._give(round, seat, text)
+            self._give(round, seat, text, source)
         else:
-            self._result_of(self._take_turn(round, seat, text), loop)
+            self._result_of(self._take_turn(round, seat, text, source), loop, {"text": text})
         return self.state()
 
     def hold(self, *, round: int | None = None, source: str = "person") -> Snapshot:
@@ -237,7 +242,9 @@ class DebateRun:
         if self._debate is not None and self._task is not None:
             self._task.cancel()
 
-    def _command(self, make: Callable[[State], list[Body]]) -> Snapshot:
+    def _command(
+        self, make: Callable[[State], list[Body]], kept: Mapping[str, Any] = _NOTHING_SAID
+    ) -> Snapshot:
         here = threading.get_ident() == self._thread
         if self._debate is None:
             make(self._state)  # says what doesn't fit
@@ -254,7 +261,7 @@ class DebateRun:
             make(self._state)
             _keep(loop.create_task(debate.command(make)))
             return self._snapshot()
-        self._result_of(debate.command(make), loop)
+        self._result_of(debate.command(make), loop, kept)
         return self.state()
 
     async def _obey(self, command: Command) -> Answer:
@@ -266,14 +273,14 @@ class DebateRun:
                     f"{command.verb}: debate {self.id!r} has ended (status {self._state.status})"
                 )
             if command.verb == TURN:
-                await self._take_turn(*turn_of(command.body))
+                await self._take_turn(*turn_of(command.body), checked_source(command.source))
             else:
                 await debate.command(make_of(command.verb, command.body, command.source))
         except RoundtableError as error:
             return refusal(error)
         return Answer(self._state.revision)
 
-    async def _take_turn(self, round: int, seat: str, text: str) -> None:
+    async def _take_turn(self, round: int, seat: str, text: str, source: str) -> None:
         """Give a reply and wait until it is read. On the debate's loop."""
         debate = self._debate
         for _ in range(_TICKS):
@@ -282,7 +289,7 @@ class DebateRun:
             if not _holds(asked, round, seat) or _holds(self.open_turns(), round, seat):
                 break
             await asyncio.sleep(0)
-        self._give(round, seat, text)
+        self._give(round, seat, text, source)
         if debate is not None:
             await debate.wait_until(lambda state: _settled(state, round, seat))
 
@@ -297,23 +304,23 @@ class DebateRun:
 
         return self._result_of(do(), loop)
 
-    def _result_of(self, work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
-        try:
-            waiting = asyncio.run_coroutine_threadsafe(work, loop)
-        except RuntimeError as exc:
-            work.close()
-            raise UsageError(f"debate {self.id!r}: its loop is closed, it runs no more") from exc
-        try:
-            return waiting.result(COMMAND_TIMEOUT_S)
-        except TimeoutError as exc:
-            raise UsageError(
-                f"debate {self.id!r} took no notice within {COMMAND_TIMEOUT_S:g} s: "
-                "something blocks its loop"
-            ) from exc
+    def _result_of(
+        self,
+        work: Coroutine[Any, Any, T],
+        loop: asyncio.AbstractEventLoop,
+        kept: Mapping[str, Any] = _NOTHING_SAID,
+    ) -> T:
+        return result_on(loop, work, self.id, COMMAND_TIMEOUT_S, kept)
 
-    def _give(self, round: int, seat: str, text: str) -> None:
+    def _give(self, round: int, seat: str, text: str, source: str) -> None:
         turn = self.desk.find(round, seat)
         kept = {"text": text}
+        if len(text) > commands.MAX_ANSWER:
+            raise UsageError(
+                f"the reply of {seat} in round {round} has {len(text):,} characters; "
+                f"{commands.MAX_ANSWER:,} are allowed",
+                kept=kept,
+            )
         if not text.strip():
             raise UsageError(
                 f"the reply of {seat} in round {round} is empty; write PASS to pass", kept=kept
@@ -325,7 +332,7 @@ class DebateRun:
                 errors=errors,
                 kept=kept,
             )
-        turn.answer.set_result(text)
+        turn.answer.set_result((text, source))
 
     def _errors(self, turn: OpenTurn, text: str) -> list[str]:
         state, debate = self._state, self._debate
@@ -347,21 +354,6 @@ class DebateRun:
 
     def _snapshot(self) -> Snapshot:
         return snapshot_of(self._state, self.open_turns())
-
-
-def created_body(
-    spec_json: dict[str, Any], source: str, unattended: bool, durability: Durability = "process"
-) -> Body:
-    """Return the first event of a new debate; it says `durability` where that isn't the usual."""
-    body: dict[str, Any] = {
-        "spec": spec_json,
-        "source": source,
-        "unattended": unattended,
-        "prompts_version": PROMPTS_VERSION,
-    }
-    if durability != "process":
-        body["durability"] = durability
-    return "created", body
 
 
 def needs_person(seats: Iterable[Seat]) -> list[str]:

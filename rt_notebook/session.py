@@ -14,6 +14,7 @@ from typing import Any
 
 from rt_notebook.analysis.result import Result
 from rt_notebook.arguments import check_listing, checked_seconds
+from rt_notebook.beginning import created_body
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.snapshot import Snapshot
 from rt_notebook.domain.spec import DebateSpec, Limits, changed_limits
@@ -31,7 +32,7 @@ from rt_notebook.providers.searching import searcher_of
 from rt_notebook.record_starts import Start, recording_run, replay_run, warnings_of
 from rt_notebook.recording import load_result, nothing_to_call, plan_record
 from rt_notebook.remote import RemoteControl
-from rt_notebook.running import DebateRun, created_body, running
+from rt_notebook.running import DebateRun, running
 from rt_notebook.seating import (
     check_functions,
     check_people,

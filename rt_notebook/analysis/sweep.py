@@ -13,7 +13,7 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +27,7 @@ from rt_notebook.analysis.sweep_budget import Purse
 from rt_notebook.analysis.sweep_plan import Plan, Planned, make_plan
 from rt_notebook.analysis.sweep_tables import debate_rows, debates_columns, stability_rows
 from rt_notebook.arguments import check_count
+from rt_notebook.beginning import created_body
 from rt_notebook.config_files import store_of
 from rt_notebook.domain.events import EVENT_VERSION, Event
 from rt_notebook.domain.seat import Seat
@@ -36,7 +37,7 @@ from rt_notebook.engine.estimate import spec_warnings
 from rt_notebook.engine.job import Job, render_in_one_line
 from rt_notebook.engine.runner import runner
 from rt_notebook.errors import RoundtableError, SeatError, UnknownDebateError, one_line
-from rt_notebook.running import DebateRun, created_body, needs_person
+from rt_notebook.running import DebateRun, needs_person
 from rt_notebook.store import open_store
 from rt_notebook.store.log import Durability, Store
 
@@ -47,6 +48,8 @@ logger = logging.getLogger(__name__)
 
 NO_BUDGET: Final = "the sweep's budget is used up"
 """Why a debate wasn't started."""
+LIMITED: Final = "a limit ended it before there was a verdict; the same call with more goes on"
+"""Why a debate got no further than its share, or its own limits, let it."""
 NOT_STARTED: Final = "not started"
 """The status of a debate that the store doesn't have."""
 FAILED: Final = "failed"
@@ -205,9 +208,14 @@ class Sweep(Frames):
     async def _count(self, purse: Purse) -> None:
         """Tell the purse what the debates have used that are in the store already."""
         for planned in self.plan.debates:
-            if self._status(planned.id) not in (NOT_STARTED, FAILED):
+            if self._status(planned.id) in (NOT_STARTED, FAILED):
+                continue
+            try:
                 purse.settle(planned.id, fold(self._store.events(planned.id)))
-                await asyncio.sleep(0)
+            except Exception as error:  # an edge: one that can't be read takes no other with it
+                logger.warning("debate %s of a sweep can't be counted", planned.id, exc_info=True)
+                self.failures[planned.id] = one_line(f"{type(error).__name__}: {error}", 300)
+            await asyncio.sleep(0)
 
     async def _work(self, queue: Iterator[Planned], purse: Purse, job: Job[None], bar: Any) -> None:
         for planned in queue:
@@ -233,10 +241,10 @@ class Sweep(Frames):
                 return
             run = self._run(planned.id, spec, limits, fresh=status == NOT_STARTED)
             state = run.fold
+            before = set(state.calls)
             await _alone(run)
-            failed = [call.message for call in state.calls.values() if call.error]
-            if state.status == "error" and failed:
-                self.failures[planned.id] = one_line(failed[-1] or "", 300)
+            if state.status == "error":
+                self._explain(planned.id, state, before)
         except RoundtableError as error:
             self.failures[planned.id] = one_line(str(error), 300)
         except Exception as error:  # an edge: a broken debate must not take the others with it
@@ -244,6 +252,16 @@ class Sweep(Frames):
             self.failures[planned.id] = one_line(f"{type(error).__name__}: {error}", 300)
         finally:
             purse.settle(planned.id, state)
+
+    def _explain(self, debate: str, state: State, before: Set[str]) -> None:
+        """Keep why a debate ended as an error; calls from `before` it went on are no reason."""
+        failed = [
+            call.message for at, call in state.calls.items() if call.error and at not in before
+        ]
+        if failed:
+            self.failures[debate] = one_line(failed[-1] or "", 300)
+        elif state.stop_reason == "limit":
+            self.failures[debate] = LIMITED
 
     def _run(self, debate: str, spec: DebateSpec, limits: Limits, *, fresh: bool) -> DebateRun:
         everybody = [*spec.seats, *([spec.closer] if spec.closer else [])]
@@ -301,7 +319,8 @@ def sweep(
 
     The same call again loads what is finished from the store, goes on with what was interrupted,
     paused or failed, and starts the rest: a debate's id follows from its definition (brief, seats,
-    settings; not budgets and colours) and the number of its repeat. A function counts by its name.
+    settings; not budgets, consents and colours) and the number of its repeat. A function counts by
+    its name.
 
     Args:
         briefs: a list of questions, dicts with a brief's fields, `Brief`s or `Review`s, or a data

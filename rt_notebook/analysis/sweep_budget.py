@@ -57,9 +57,13 @@ class Purse:
                 return None
             free = self._free(debate)
             if all(least.get(name, 0.0) <= room for name, room in free.items()):
-                share = {name: self._share(name, most, room) for name, room in free.items()}
+                own = self._used.get(debate, {})
+                share = {
+                    name: self._share(name, most, room, own.get(name, 0.0))
+                    for name, room in free.items()
+                }
                 if all(share[name] > 0 or not least.get(name) for name in share):
-                    self._spent.subtract(self._used.get(debate, {}))
+                    self._spent.subtract(own)
                     self._held[debate] = share
                     return _limits(spec.limits, share, left)
             if not self._held:
@@ -90,10 +94,10 @@ class Purse:
             for name, bound in self._bounds.items()
         }
 
-    def _share(self, name: str, most: Mapping[str, float], room: float) -> float:
+    def _share(self, name: str, most: Mapping[str, float], room: float, own: float) -> float:
         # What nobody can estimate is shared evenly between those that may run at once.
         wanted = most.get(name, 0.0 if name.startswith(_VENDOR) else room / self._slots)
-        return min(wanted, room)
+        return min(own + wanted, room)
 
 
 def _used_by(state: State) -> dict[str, float]:

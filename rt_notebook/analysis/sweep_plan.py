@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from itertools import permutations, product
 from typing import Any, Final, NamedTuple
 
+from pydantic import BaseModel
+
 from rt_notebook.arguments import check_count
 from rt_notebook.config import load_config, resolve_chairman, resolve_seats
 from rt_notebook.config_files import Config
@@ -32,12 +34,12 @@ _FIXED: Final = (
     "research", "tool_preview", "api_billing", "allow_limited_isolation", "acknowledge_terms",
 )  # fmt: skip
 """What is the same in all debates of a sweep."""
-_NOBODY: Final = "nobody is asked in a sweep"
+_NOBODY: Final = "nobody is asked in a sweep; leave it out"
 _NOT_HERE: Final = {
     **dict.fromkeys(("gates", "unattended", "question_wait_s", "checkpoint_wait_s"), _NOBODY),
-    "title": "a title is a brief's; give it there",
-    "display": "a sweep has no live view",
-    **dict.fromkeys(("record", "record_mode"), "a sweep is kept in its store"),
+    "title": "a title is one brief's; give the briefs as dicts with a title each",
+    "display": "a sweep has no live view; leave it out",
+    **dict.fromkeys(("record", "record_mode"), "a sweep is kept in its store; leave it out"),
 }
 """Arguments of a single debate that a sweep refuses, and why."""
 _SEAT_FIELDS: Final = (
@@ -111,11 +113,13 @@ class Plan:
             elif name in SETTINGS:
                 settings[name] = value
         for name, value in varied.items():
-            if name == "order":
-                seats = _ordered(seats, value)
-            elif name not in SETTINGS:
+            if name != "order" and name not in SETTINGS:
                 seats = _with_field(seats, name, value)
+        # Before the order: where nobody is named the first seat counts, and an order that is varied
+        # must not change who judges.
         settings["chairman"] = _chairman(settings.get("chairman"), seats, self.config)
+        if "order" in varied:
+            seats = _ordered(seats, varied["order"])
         return DebateSpec(
             brief=self.briefs[brief],
             seats=tuple(seats),
@@ -147,7 +151,8 @@ def make_plan(
     given = {**config.review_defaults(), **settings}
     given = {name: given[name] for name in (*SETTINGS, *_FIXED) if name in given}
     sitting = resolve_seats(list(seats) if seats is not None else None, {}, config)
-    given.setdefault("limits", Limits(**config.limits))
+    if given.get("limits") is None:
+        given["limits"] = Limits(**config.limits)
     plan = Plan([], [], [], _variations(vary or {}, sitting, config), sitting, given, config)
     for row in _rows(briefs):
         brief, title, tags = _brief(row, shared)
@@ -197,8 +202,10 @@ def _planned(plan: Plan, repeats: int) -> Iterator[Planned]:
 
 
 def _digest(spec: DebateSpec) -> str:
-    """Return what a debate's id rests on: its definition, without budgets and colours."""
+    """Return what a debate's id rests on: its definition without budgets, consents and colours."""
     data = spec.model_dump(mode="json", exclude={"limits", "v"})
+    # As if none were given: what had to wait for a consent isn't in the store yet.
+    data |= {"allow_limited_isolation": False, "acknowledge_terms": []}
     for seat in data["seats"]:
         seat.pop("color", None)
     if data["chairman"] is not None:
@@ -292,9 +299,18 @@ def _check_name(name: str, seats: Sequence[Seat], panels: bool) -> None:
 
 
 def _choices(name: str, values: Iterable[Any], config: Config) -> list[Any]:
-    if name == "seats":
-        return [resolve_seats(list(panel), {}, config) for panel in values]
-    return [values] if isinstance(values, str) else list(values)
+    # One value is a choice too; a seat or limits would be taken apart.
+    lone = isinstance(values, (str, BaseModel)) or not isinstance(values, Iterable)
+    choices = [values] if lone else list(values)
+    if name != "seats":
+        return choices
+    if any(isinstance(panel, (str, Seat)) for panel in choices):
+        raise OptionError(
+            "vary: 'seats' takes a list of panels, each a list of seats, such as "
+            "[['pm', 'dev'], ['pm', 'rv']]",
+            option="vary",
+        )
+    return [resolve_seats(list(panel), {}, config) for panel in choices]
 
 
 def _orders(values: Any, seats: Sequence[Seat]) -> list[Any]:

@@ -7,9 +7,13 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from rt_notebook.errors import UsageError
 from rt_notebook.providers.base import Call, Completion, Progress
+
+PERSON: Final = "person"
+"""Who fills a human seat, unless something else is said."""
 
 _log = logging.getLogger(__name__)
 
@@ -28,8 +32,8 @@ class OpenTurn:
     """What the person is asked, as the other seats would be."""
     closes_at: int
     """Milliseconds since 1970 UTC."""
-    answer: asyncio.Future[str]
-    """Settled with the person's text."""
+    answer: asyncio.Future[tuple[str, str]]
+    """Settled with the text and who sent it: person, agent or process."""
 
 
 class Desk:
@@ -41,9 +45,9 @@ class Desk:
         self.changed: list[Callable[[], None]] = []
         """Called whenever a turn comes or goes."""
 
-    async def ask(self, call: Call) -> str:
-        """Lay a turn on the desk and return the text that somebody gives."""
-        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    async def ask(self, call: Call) -> tuple[str, str]:
+        """Lay a turn on the desk and return the text that somebody gives, and who did."""
+        answer: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
         closes_at = time.time_ns() // 1_000_000 + int(call.deadline_s * 1000)
         turn = OpenTurn(
             call.round, call.seat, call.purpose, call.messages[-1].text, closes_at, answer
@@ -87,5 +91,6 @@ class HumanProvider:
         self._desk = desk
 
     async def complete(self, call: Call, progress: Progress) -> Completion:
-        """Wait for a person's text."""
-        return Completion(await self._desk.ask(call))
+        """Wait for a person's text; where an agent sent it, that is the model that it names."""
+        text, source = await self._desk.ask(call)
+        return Completion(text, model=None if source == PERSON else source)

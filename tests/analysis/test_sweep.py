@@ -1,4 +1,4 @@
-"""Sweeps: which debates there are, how they run, end, fail, go on, and stay within a budget."""
+"""Sweeps: which debates there are, how they run, end, fail and go on."""
 
 from __future__ import annotations
 
@@ -16,8 +16,13 @@ import pytest
 
 import rt_notebook as rt
 from rt_notebook import session
-from rt_notebook.analysis.sweep import NO_BUDGET, Sweep, sweep
-from rt_notebook.errors import BriefError, OptionError, SeatError, UnknownDebateError
+from rt_notebook.analysis.sweep import Sweep, sweep
+from rt_notebook.errors import (
+    BriefError,
+    OptionError,
+    SeatError,
+    UnknownDebateError,
+)
 from rt_notebook.running import all_running
 
 SAID = "STANCE: opt-1\nAGREE_WITH: []\nDISAGREE:\n- none\nNEW:\n- none\nASSUMPTIONS:\n- none"
@@ -275,57 +280,6 @@ def test_progress_bar_counts_debates(store: Path, capfd: pytest.CaptureFixture[s
     assert capfd.readouterr().err == ""
 
 
-# ---- the budget ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("concurrency", [1, 4])
-def test_calls_stay_within_budget(concurrency: int, store: Path) -> None:
-    briefs = [f"Q{n}?" for n in range(10)]
-    found = run(briefs, store, budget=rt.Limits(max_calls=16), concurrency=concurrency)
-    debates = found.debates
-    used = int(debates["calls"].sum())
-    assert 12 <= used <= 16
-    left = debates[debates["status"] == "not started"]
-    assert 5 <= len(left) < 10
-    assert set(left["error"]) == {NO_BUDGET}
-
-
-@pytest.mark.parametrize("concurrency", [1, 3])
-def test_budget_counts_what_earlier_calls_used(concurrency: int, store: Path) -> None:
-    down = {"Ship now?"}
-
-    def act(call: rt.Call, number: int) -> None:
-        if call.brief is not None and call.brief.question in down:
-            raise RuntimeError("down")
-
-    given: dict[str, Any] = {"budget": rt.Limits(max_calls=12), "concurrency": concurrency}
-    first = run(store=store, speaker=Speaker(act), rounds=0, **given)
-    used = [result.state.usage["calls"] for result in first]
-    assert first.failures == {first.ids[0]: "RuntimeError: down"}
-    down.clear()
-    more = ["Ship now?", "Ship ever?", *QUESTIONS[1:]]
-    second = run(more, store=store, speaker=Speaker(act), rounds=0, **given)
-    spent = {result.id: result.state.usage["calls"] for result in second}
-    assert sum(used) < sum(spent.values()) <= 12
-    assert all(second[name].status == "done" for name in first.ids)
-
-
-def test_debate_that_goes_on_has_what_it_used_in_its_share(store: Path) -> None:
-    def act(call: rt.Call, number: int) -> None:
-        if number == 2:
-            raise RuntimeError("down")
-
-    budget = rt.Limits(max_calls=4)
-    seats = [rt.Seat("pm", model=Speaker()), rt.Seat("dev", model=Speaker(act))]
-    chairman = rt.Seat("boss", model=Speaker(act))
-    given: dict[str, Any] = {"seats": seats, "chairman": chairman, "rounds": 0, "budget": budget}
-    first = run(QUESTIONS[:1], store=store, **given)
-    assert first[0].state.usage["calls"] == 4
-    second = run(QUESTIONS[:2], store=store, **given)
-    assert second[0].state.usage["calls"] == 4
-    assert list(second.failures.values()) == [NO_BUDGET]
-
-
 def test_configuration_of_single_debates_is_no_hindrance(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,31 +300,6 @@ def test_store_of_the_configuration_is_used(
     found = run(QUESTIONS[:1])
     assert list(rt.debates(store=tmp_path / "mine.db")["id"]) == found.ids
     assert found[0].status == "done"
-
-
-def test_higher_budget_goes_on(store: Path) -> None:
-    briefs = [f"Q{n}?" for n in range(6)]
-    _ = run(briefs, store, budget=rt.Limits(max_calls=10))
-    found = run(briefs, store, budget=rt.Limits(max_calls=15))
-    # What the first call spent counts.
-    assert int(found.debates["calls"].sum()) <= 15
-    assert run(briefs, store).debates["status"].tolist() == ["done"] * 6
-
-
-def test_vendors_and_tokens_are_bounded(store: Path) -> None:
-    briefs = [f"Q{n}?" for n in range(6)]
-    found = run(briefs, store, budget=rt.Limits(max_calls_per_vendor={"function": 5}))
-    calls = found.calls
-    assert len(calls[calls["model"].str.startswith("function")]) <= 5
-    found = run(briefs, store, budget=rt.Limits(max_tokens=4_000))
-    assert 0 < (found.debates["status"] == "done").sum() < 6
-
-
-def test_time_of_sweep_is_bounded(store: Path) -> None:
-    found = run(store=store, budget=rt.Limits(max_minutes=1e-9))
-    assert found.debates["status"].tolist() == ["not started"] * 3
-    # The default of a debate's own half an hour isn't a sweep's.
-    assert run(store=store, budget=rt.Limits(max_calls=99)).debates["status"].eq("done").all()
 
 
 # ---- repeats -------------------------------------------------------------------------------------

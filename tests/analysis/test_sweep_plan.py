@@ -104,9 +104,9 @@ def test_consents_are_given_to_every_debate() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("gates", "blocking", "nobody is asked in a sweep"),
+        ("gates", "blocking", "nobody is asked in a sweep; leave it out"),
         ("unattended", False, "nobody is asked in a sweep"),
-        ("title", "T", "a title is a brief's"),
+        ("title", "T", "a title is one brief's; give the briefs as dicts with a title each"),
         ("record", "x.jsonl", "a sweep is kept in its store"),
     ],
 )
@@ -142,3 +142,35 @@ def test_chairmans_colour_makes_no_other_debate() -> None:
         given = {"options": OPTIONS, "chairman": chairman}
         ids.append(make_plan("Q?", ["pm", "dev"], 1, None, given).debates[0].id)
     assert ids[0] == ids[1]
+
+
+def test_consent_given_later_makes_no_other_debate() -> None:
+    def ids(**given: Any) -> list[str]:
+        made = make_plan("Q?", ["pm", "dev"], 1, None, {"options": OPTIONS, **given})
+        return [one.id for one in made.debates]
+
+    assert ids() == ids(allow_limited_isolation=True, acknowledge_terms=["antigravity"])
+    # Who pays is kept with a debate that goes on, so another payer makes another debate.
+    assert ids() != ids(api_billing=True)
+
+
+def test_order_does_not_change_who_judges() -> None:
+    seats = [rt.Seat("a", model="ollama:one"), rt.Seat("b", model="ollama:two")]
+    made = make_plan("Q?", seats, 1, {"order": "rotations"}, {"options": OPTIONS})
+    specs = [made.spec(one) for one in made.debates]
+    assert [[seat.name for seat in spec.seats] for spec in specs] == [["a", "b"], ["b", "a"]]
+    assert [spec.chairman and spec.chairman.model for spec in specs] == ["ollama:one"] * 2
+
+
+@pytest.mark.parametrize("panels", ["pm", ["pm", "dev"], [rt.Seat("a"), rt.Seat("b")]])
+def test_panels_that_are_no_lists_are_refused(panels: Any) -> None:
+    with pytest.raises(rt.OptionError, match="'seats' takes a list of panels, each a list"):
+        plan(vary={"seats": panels})
+
+
+def test_single_value_is_one_choice() -> None:
+    seat = rt.Seat("boss", model="scripted", lens="cost")
+    vary: dict[str, Any] = {"chairman": seat, "rounds": 2}
+    made = make_plan("Q?", ["pm", "dev"], 1, vary, {"options": OPTIONS})
+    (spec,) = [made.spec(one) for one in made.debates]
+    assert (spec.chairman, spec.rounds) == (seat, 2)

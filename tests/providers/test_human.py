@@ -37,7 +37,7 @@ def test_person_replies_in_each_round() -> None:
             turn = ride.desk.find(number, "Petra")
             assert turn.purpose == ("critique" if number else "opening")
             assert turn.prompt == ride.state.spec.seats[1].function.prompts[number]  # type: ignore[union-attr]
-            turn.answer.set_result(reply("opt-1", f"point {number}"))
+            turn.answer.set_result((reply("opt-1", f"point {number}"), "person"))
         await task
         return ride
 
@@ -52,9 +52,9 @@ def test_persons_broken_reply_costs_no_repair() -> None:
         ride = seated()
         task = asyncio.create_task(ride.run())
         await _open_turn(ride, 0)
-        ride.desk.find(0, "Petra").answer.set_result("STANCE: opt-1")
+        ride.desk.find(0, "Petra").answer.set_result(("STANCE: opt-1", "person"))
         await _open_turn(ride, 1)
-        ride.desk.find(1, "Petra").answer.set_result("PASS")
+        ride.desk.find(1, "Petra").answer.set_result(("PASS", "person"))
         await task
         return ride
 

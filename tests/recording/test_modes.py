@@ -302,6 +302,6 @@ def give_later(run: Any) -> None:
     def look() -> None:
         for turn in run.desk.turns:
             if not turn.answer.done():
-                turn.answer.set_result(reply("opt-2", "mine"))
+                turn.answer.set_result((reply("opt-2", "mine"), "person"))
 
     run.desk.changed.append(look)
