@@ -276,7 +276,7 @@ class Sweep(Frames):
             raise SeatError(f"seat {people[0]!r} is a person; a sweep asks nobody")
         limited = spec.model_copy(update={"limits": limits})
         session.check_spec(limited)
-        created = created_body(limited.model_dump(mode="json"), "process", True)
+        created = created_body(limited.model_dump(mode="json"), "process", True, self._durability)
         now = time.time_ns() // 1_000_000
         state = start_state(Event(EVENT_VERSION, debate, 0, now, *created), limited)
         log = self._store.log(debate, self._durability)
@@ -310,7 +310,7 @@ def sweep(
     vary: Mapping[str, Iterable[Any]] | None = None,
     budget: Limits | None = None,
     store: str | Path | None = None,
-    durability: Durability = "process",
+    durability: Durability | None = None,
     progress: bool | None = None,
     background: bool = False,
     **settings: Any,
@@ -337,7 +337,7 @@ def sweep(
             are kept exactly, tokens and cost as a debate keeps them. What doesn't fit is
             `not started`. `max_minutes` counts from this call, where it is given.
         store: a path; None: the configuration's or the default store.
-        durability: what an event survives, as in `Review`.
+        durability: what an event survives, as in `Review`; None: as the configuration says.
         progress: whether a bar is shown; None: in a notebook or a terminal.
         background: True: return at once; `await sweep`, `sweep.wait()` or its tables later.
         **settings: of every debate, as in `Review`: options, known, rounds, chairman, limits,
@@ -351,11 +351,12 @@ def sweep(
     check_count("concurrency", concurrency)
     plan = make_plan(briefs, seats, repeats, vary, settings)
     place = store_of(store)
+    usual: Durability = plan.config.review_defaults().get("durability", "process")
     made = Sweep(
         plan,
         open_store(place),
         place=place,
-        durability=durability,
+        durability=durability or usual,
         concurrency=concurrency,
         budget=budget,
     )
