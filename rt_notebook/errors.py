@@ -18,7 +18,7 @@ RoundtableError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from rt_notebook.characters import plain
@@ -138,6 +138,8 @@ class CallError(RunError):
     partial: str
     retry_after_s: float | None
     usage: Any
+    process: Mapping[str, float] | None = None
+    """Of a process that should have answered: its exit code and the like, once it has ended."""
 
     def __init__(
         self,

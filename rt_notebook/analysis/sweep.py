@@ -351,12 +351,11 @@ def sweep(
     check_count("concurrency", concurrency)
     plan = make_plan(briefs, seats, repeats, vary, settings)
     place = store_of(store)
-    usual: Durability = plan.config.review_defaults().get("durability", "process")
     made = Sweep(
         plan,
         open_store(place),
         place=place,
-        durability=durability or usual,
+        durability=durability or plan.config.review_defaults().get("durability", "process"),
         concurrency=concurrency,
         budget=budget,
     )

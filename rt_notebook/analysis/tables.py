@@ -28,6 +28,7 @@ Columns = Mapping[str, Kind]
 OTHER_CATEGORY: Final = "other"
 """The category of every stance that names none of the options."""
 
+_PROCESS: Final = ("idle_s", "stdout_bytes", "stderr_bytes", "exit_code")
 _TOKENS: Final[Columns] = {
     "prompt_tokens": "int",
     "completion_tokens": "int",
@@ -174,8 +175,7 @@ def call_rows(state: State) -> Iterator[Row]:
             *_tokens([call]),
             latency_s(call),
             call.timings.get("first_output"),
-            # These four are a subprocess's; no provider here starts one.
-            *(None, None, None, None),
+            *(call.process.get(name) for name in _PROCESS),
             call.outcome,
         )
 

@@ -99,7 +99,7 @@ _CHECKS: Final[dict[str, Check]] = {
     **dict.fromkeys(("spec", "limits", "cost", "prompts_version"), _anything),
     "closes_at": _maybe(_time),
     "usage": _maybe(_dict(_anything)),
-    "timings": _maybe(_dict(_number)),
+    **dict.fromkeys(("timings", "process"), _maybe(_dict(_number))),
     "tool_calls": _maybe(_list(_dict(_anything))),
     "sources": _list(_dict(_anything)),
     "answers": _maybe(_dict(_maybe(_text))),

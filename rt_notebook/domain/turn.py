@@ -55,6 +55,8 @@ class Call:
     """The provider's id of the request."""
     timings: Mapping[str, float] = field(default_factory=lambda: _NONE)
     """Seconds: queued, first_output, total, as far as known."""
+    process: Mapping[str, float] = field(default_factory=lambda: _NONE)
+    """Of a command: exit_code, stdout_bytes, stderr_bytes, idle_s, as far as known."""
     tool_calls: Sequence[Mapping[str, Any]] = ()
     """Tools used: name and preview."""
     error: str | None = None
@@ -82,6 +84,7 @@ class Call:
         self.model_reported = body.get("model")
         self.request_id = body.get("request_id")
         self.timings = body.get("timings") or _NONE
+        self.process = body.get("process") or _NONE
         self.tool_calls = tuple(body.get("tool_calls") or ())
 
     def fail(self, event: Event) -> None:
@@ -92,6 +95,7 @@ class Call:
         self.error = body["error"]
         self.message = body.get("message")
         self.partial = body.get("partial")
+        self.process = body.get("process") or _NONE
         self.retry_in_s = body.get("retry_in_s")
 
 

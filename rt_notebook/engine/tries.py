@@ -234,6 +234,7 @@ class Tries:
             timings.setdefault("first_output", round(self._first, 3))
         # An answer out of a record, or a command that timed itself, brings its own.
         timings.setdefault("total", round(self._loop.time() - self._began, 3))
+        process = {} if completion.process is None else {"process": dict(completion.process)}
         return {
             "call": call,
             "text": completion.text,
@@ -243,6 +244,7 @@ class Tries:
             "model": completion.model,
             "request_id": completion.request_id,
             "timings": timings,
+            **process,
         }
 
 
@@ -278,6 +280,8 @@ def failed_body(call: str, error: CallError, retry_in_s: float | None) -> dict[s
     usage = error.usage.believed() if isinstance(error.usage, Usage) else UNKNOWN
     if usage != UNKNOWN:  # it was billed all the same
         body |= {"usage": usage.to_json(), "cost": usage.cost}
+    if error.process is not None:
+        body["process"] = dict(error.process)
     return body
 
 

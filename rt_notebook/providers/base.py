@@ -18,6 +18,8 @@ Progress = Callable[[int], None]
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 """The settings and timings of a call that has none; shared, because it can't change."""
+PROCESS_FACTS: Final = ("exit_code", "stdout_bytes", "stderr_bytes", "idle_s")
+"""What is known of a process that answered: `idle_s` is its longest time without progress."""
 
 
 SETTINGS: Final = ("effort", "temperature", "max_tokens")
@@ -85,6 +87,8 @@ class Completion:
     """The provider's id of the request."""
     timings: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     """Seconds: queued, first_output."""
+    process: Mapping[str, float] | None = None
+    """Of a process that answered: `PROCESS_FACTS`."""
 
     @property
     def is_plain(self) -> bool:
@@ -92,6 +96,7 @@ class Completion:
         return (
             self.tool_calls == ()
             and self.timings is NOTHING
+            and self.process is None
             and self.usage is None
             and self.model is None
             and self.request_id is None

@@ -18,7 +18,7 @@ from rt_notebook.contract.fences import unwrapped
 from rt_notebook.contract.text import is_blank
 from rt_notebook.domain.usage import Usage
 from rt_notebook.errors import CallError, one_line
-from rt_notebook.providers.base import Call, Completion, Progress, Provider
+from rt_notebook.providers.base import PROCESS_FACTS, Call, Completion, Progress, Provider
 
 MAX_ANSWER: Final = 8 * 1024 * 1024
 """Characters of an answer; a longer one is an `output_limit` failure."""
@@ -40,6 +40,8 @@ _LONGEST_S: Final = 366 * 86_400.0
 
 # Timers fire up to a clock's tick early.
 _TICK_S: Final = 0.001
+
+_MOST_BYTES: Final = 2**53
 
 _log = logging.getLogger(__name__)
 
@@ -323,7 +325,20 @@ def _with_clean_facts(completion: Completion) -> Completion:
         _word(facts.model),
         _word(facts.request_id),
         {str(name): s for name, value in timings.items() if (s := _number(value)) is not None},
+        _process(facts.process),
     )
+
+
+def _process(told: Any) -> dict[str, float] | None:
+    if not isinstance(told, Mapping):
+        return None
+    found: dict[str, float] = {}
+    for name in PROCESS_FACTS:
+        value: Any = told.get(name)
+        # An exit status may be below 0.
+        if type(value) in (int, float) and abs(value) <= _MOST_BYTES:
+            found[name] = value
+    return found or None
 
 
 def _tool(tool: Mapping[Any, Any]) -> dict[str, str]:

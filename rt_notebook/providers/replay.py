@@ -104,6 +104,7 @@ def completion_of(call: LoggedCall) -> Completion:
         call.model_reported,
         call.request_id,
         dict(call.timings),
+        dict(call.process) or None,
     )
 
 

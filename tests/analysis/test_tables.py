@@ -250,7 +250,7 @@ def test_calls_and_replies_sum_alike(debate: Result) -> None:
         assert debate.replies[column].sum() == seats[column].sum()
 
 
-def test_subprocess_columns_stay_missing(debate: Result) -> None:
+def test_subprocess_columns_are_missing_where_there_was_none(debate: Result) -> None:
     columns = debate.calls[["idle_s", "stdout_bytes", "stderr_bytes", "exit_code"]]
     assert columns.isna().all().all()
 

@@ -110,6 +110,22 @@ class Ended:
     """How long it took."""
     first_output_s: float | None = None
     """When the answer's first character came."""
+    stdout_bytes: int = 0
+    """Bytes of its output."""
+    stderr_bytes: int = 0
+    """Bytes of its error output."""
+    idle_s: float = 0.0
+    """The longest time without progress."""
+
+    @property
+    def facts(self) -> dict[str, float]:
+        """What the log keeps of the process, see `PROCESS_FACTS`."""
+        found: dict[str, float] = {
+            "stdout_bytes": self.stdout_bytes,
+            "stderr_bytes": self.stderr_bytes,
+            "idle_s": round(self.idle_s, 3),
+        }
+        return found if self.returncode is None else {"exit_code": self.returncode, **found}
 
 
 Prepare = Callable[[Workspace], Command]
@@ -188,7 +204,9 @@ class _Child:
         self._cancelled = threading.Event()
         self._pipes: Pipes | None = None
         self._err = b""
+        self._err_bytes = 0
         self._bytes = 0
+        self._idle = 0.0
         self._started = self._moved = self._told = time.monotonic()
         self._first: float | None = None
         self._over_at: float | None = None
@@ -265,6 +283,7 @@ class _Child:
     def _take(self, name: str, chunk: bytes) -> None:
         if name == ERR:
             self._err = (self._err + chunk)[-STDERR_KEPT:]
+            self._err_bytes += len(chunk)
             return
         room = self._bounds.output_bytes - self._bytes
         self._bytes += len(chunk)
@@ -272,7 +291,9 @@ class _Child:
         self._sink.feed(chunk[: max(0, room)])
         if self._sink.steps == steps:
             return
-        self._moved = time.monotonic()
+        now = time.monotonic()
+        self._idle = max(self._idle, now - self._moved)
+        self._moved = now
         if self._first is None and self._sink.chars:
             self._first = self._moved - self._started
         if self._moved - self._told >= _TELL_S or self._sink.complete:
@@ -297,12 +318,16 @@ class _Child:
                 self._take(name, chunk)
 
     def _ended(self, why: Why, returncode: int | None) -> Ended:
+        now = time.monotonic()
         return Ended(
             why,
             returncode,
             self._err.decode("utf-8", "replace"),
-            time.monotonic() - self._started,
+            now - self._started,
             self._first,
+            self._bytes,
+            self._err_bytes,
+            max(self._idle, now - self._moved),
         )
 
 

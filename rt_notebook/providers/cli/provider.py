@@ -219,15 +219,21 @@ class CliProvider:
             CallError: with its kind, when there is no answer.
         """
         secrets, parser = secrets_in(self.parent), self.vendor.parser()
+        process: Mapping[str, float] | None = None
         call.came = lambda: redact(parser.text, secrets)
         if (most := call.settings.get(SEARCHES)) is not None:
             parser.allow(self.vendor.search_tools, most)
         try:
             prepare = self._prepared(call, secrets)
             ended = await run(prepare, parser, self._bounds(call), progress)
-            return parser.completion(ended)
+            process = ended.facts
+            completion = parser.completion(ended)
         except CallError as exc:
-            raise self._as_ours(exc, call, secrets, parser.usage) from None
+            error = self._as_ours(exc, call, secrets, parser.usage)
+            error.process = process
+            raise error from None
+        completion.process = process
+        return completion
 
     def _prepared(self, call: Call, secrets: list[str]) -> Prepare:
         """Return what makes the command, having refused what can't work."""

@@ -80,6 +80,13 @@ async def test_exit_code_and_signal_are_told(tmp_path: Path) -> None:
     assert ended.returncode == -signal.SIGKILL
 
 
+async def test_bytes_and_longest_silence_are_told(tmp_path: Path) -> None:
+    body = 'say("é\\n"); say("12345", sys.stderr); time.sleep(0.4); say("DONE\\n"); sys.exit(3)'
+    facts = (await run_fake(fake(tmp_path, body))).facts
+    assert 0.4 <= facts.pop("idle_s") < 5
+    assert facts == {"exit_code": 3, "stdout_bytes": 8, "stderr_bytes": 5}
+
+
 async def test_timeout_ends_stubborn_child_soon(tmp_path: Path) -> None:
     started = time.monotonic()
     ended = await run_fake(fake(tmp_path, STUBBORN + "forever()"), timeout_s=1)
