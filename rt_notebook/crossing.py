@@ -32,9 +32,10 @@ def result_on(
     Raises:
         UsageError: the loop is closed, or took no notice; its `kept` attribute has the words.
     """
-    given_up = threading.Event()
+    given_up, under_way = threading.Event(), threading.Event()
 
     async def begin() -> T:
+        under_way.set()  # before the look: where both happen at once, nothing untrue is said
         if given_up.is_set():
             work.close()
             raise asyncio.CancelledError
@@ -52,8 +53,14 @@ def result_on(
         return waiting.result(timeout_s)
     except TimeoutError as exc:
         given_up.set()
-        raise UsageError(
-            f"debate {debate!r} took no notice within {timeout_s:g} s: something blocks its loop; "
-            f"look at its state before you send this again{not_sent(kept)}",
-            kept=dict(kept),
-        ) from exc
+        if under_way.is_set():
+            text = (
+                f"debate {debate!r} took this, but wasn't done with it within {timeout_s:g} s; it "
+                "may still be carried out: look at its state before you send it again"
+            )
+        else:
+            text = (
+                f"debate {debate!r} took no notice within {timeout_s:g} s: something blocks its "
+                f"loop; look at its state before you send this again{not_sent(kept)}"
+            )
+        raise UsageError(text, kept=dict(kept)) from exc

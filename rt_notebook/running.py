@@ -315,7 +315,7 @@ class DebateRun:
     def _give(self, round: int, seat: str, text: str, source: str) -> None:
         turn = self.desk.find(round, seat)
         kept = {"text": text}
-        if len(text) > commands.MAX_ANSWER:
+        if source != "person" and len(text) > commands.MAX_ANSWER:
             raise UsageError(
                 f"the reply of {seat} in round {round} has {len(text):,} characters; "
                 f"{commands.MAX_ANSWER:,} are allowed",

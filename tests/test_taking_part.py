@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from rt_notebook import running, session
 from rt_notebook.domain.seat import Seat
+from rt_notebook.engine.debate import Debate
 from rt_notebook.errors import UsageError
 from rt_notebook.session import Opening
 from tests.engine.debates import Voice, reply, spec
@@ -25,7 +27,8 @@ def test_reply_of_a_human_seat_says_who_sent_it(source: str, named: str | None) 
     asked = when(run, "call_started", seat="Petra")
     with under_way(run):
         assert asked.wait(WAIT_S)
-        with pytest.raises(UsageError, match="has 8,001 characters; 8,000 are allowed") as caught:
+        bound = "breaks the contract" if source == "person" else "has 8,001 characters; 8,000"
+        with pytest.raises(UsageError, match=bound) as caught:
             run.take_turn(round=0, seat="Petra", text="x" * 8_001, source=source)
         assert caught.value.facts["kept"] == {"text": "x" * 8_001}
         run.take_turn(round=0, seat="Petra", text=reply("opt-1"), source=source)
@@ -62,3 +65,25 @@ def test_words_that_a_blocked_debate_never_took_are_kept_and_never_carried_out(
         free.set()
     assert run.fold.status == "done"
     assert "gate_answered" not in [event.kind for event in run.result().events]
+
+
+def test_command_that_has_begun_is_not_said_to_be_unsent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "COMMAND_TIMEOUT_S", 0.2)
+    command = Debate.command
+
+    async def slow(debate: Debate, make: Any) -> None:
+        await asyncio.sleep(0.6)
+        await command(debate, make)
+
+    monkeypatch.setattr(Debate, "command", slow)
+    asks = Voice(reply("opt-1", question="Why not?"))
+    definition = spec(Seat("a", model=asks), Seat("b"), rounds=1, question_wait_s=10)
+    run = session.new_run(definition, Opening(attended=True))
+    opened = when(run, "gate_opened")
+    with under_way(run):
+        assert opened.wait(WAIT_S)
+        with pytest.raises(UsageError, match="may still be carried out") as caught:
+            run.answer({"q1": "so"})
+        assert "not sent" not in str(caught.value)
+        assert caught.value.facts["kept"] == {"answers": {"q1": "so"}, "message": None}
+    assert "gate_answered" in [event.kind for event in run.result().events]
