@@ -10,7 +10,7 @@ from rt_notebook.store.log import Durability
 
 
 def created_body(
-    spec_json: dict[str, Any], source: str, unattended: bool, durability: Durability = "process"
+    spec_json: dict[str, Any], source: str, unattended: bool, durability: Durability
 ) -> Body:
     """Return the first event of a new debate; it says `durability` where that isn't the usual."""
     body: dict[str, Any] = {

@@ -30,7 +30,7 @@ from rt_notebook.next_steps import snapshot_of
 from rt_notebook.open_turns import open_turns
 from rt_notebook.orders import TURN, checked_source, make_of, refusal, turn_of
 from rt_notebook.providers.base import Provider
-from rt_notebook.providers.human import Desk, OpenTurn
+from rt_notebook.providers.human import PERSON, Desk, OpenTurn
 from rt_notebook.providers.registry import Context, make_provider
 from rt_notebook.store.log import Answer, Command, DebateLog, Store
 
@@ -315,7 +315,7 @@ class DebateRun:
     def _give(self, round: int, seat: str, text: str, source: str) -> None:
         turn = self.desk.find(round, seat)
         kept = {"text": text}
-        if source != "person" and len(text) > commands.MAX_ANSWER:
+        if source != PERSON and len(text) > commands.MAX_ANSWER:
             raise UsageError(
                 f"the reply of {seat} in round {round} has {len(text):,} characters; "
                 f"{commands.MAX_ANSWER:,} are allowed",

@@ -98,6 +98,15 @@ def _own_store(home: Path) -> Iterator[None]:
         _close_store(path)
 
 
+@pytest.fixture
+def settings_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Gives the store that a project's file names, in whose folder the test runs."""
+    monkeypatch.delenv("RT_NOTEBOOK_STORE")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "roundtable.toml").write_text("[defaults]\nstore = 'mine.db'", encoding="utf-8")
+    return tmp_path / "mine.db"
+
+
 def _close_store(path: Path) -> None:
     """Closes a test's store: a run of all tests would have more files open than `select` takes."""
     module = sys.modules.get("rt_notebook.store.sqlite")

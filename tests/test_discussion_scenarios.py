@@ -29,7 +29,8 @@ from rt_notebook.session import Opening
 from tests.engine.debates import Voice, voice
 from tests.engine.discussions import SUMMARY, WORDS, observing, said, speakers, talk, texts
 from tests.environment import ROOT
-from tests.test_session import finished, under_way, when
+from tests.live_runs import under_way, when
+from tests.test_session import finished
 
 WAIT_S = 20.0
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -30,37 +27,11 @@ from rt_notebook.running import DebateRun, all_running, running
 from rt_notebook.session import Opening
 from tests.engine.clocks import play_live
 from tests.engine.debates import VERDICT, Voice, reply, spec, split, voices
-
-WAIT_S = 20.0
+from tests.live_runs import WAIT_S, interrupted, petras_turn, under_way, when
 
 
 def finished(definition: DebateSpec, **opening: Any) -> Result:
     return play_live(session.new_run(definition, Opening(**opening)).main())
-
-
-@contextmanager
-def under_way(run: DebateRun) -> Iterator[DebateRun]:
-    """Run a debate on the engine thread; it is ended at the latest with the test."""
-    job = runner().submit(lambda job: run.main())
-    try:
-        yield run
-        job.finished.wait(WAIT_S)
-        assert job.done()
-    finally:
-        job.cancel()
-        job.finished.wait(WAIT_S)
-
-
-def when(run: DebateRun, kind: str, **facts: Any) -> threading.Event:
-    """Return what is set once such an event is there; asked before the run begins."""
-    seen = threading.Event()
-
-    def listen(event: Any, state: State) -> None:
-        if event.kind == kind and all(event.body[name] == fact for name, fact in facts.items()):
-            seen.set()
-
-    run.listeners.append(listen)
-    return seen
 
 
 def test_review_is_stored_as_it_lived() -> None:
@@ -139,13 +110,7 @@ def test_late_command_from_own_loop_is_logged(caplog: pytest.LogCaptureFixture) 
 
 
 def test_persons_turn_is_checked_and_taken() -> None:
-    definition = spec(
-        Seat("Petra", model="human"), Seat("b", model=Voice(reply("opt-2"))), rounds=0
-    )
-    run = session.new_run(definition, Opening(attended=True))
-    asked = when(run, "call_started", seat="Petra")
-    with under_way(run):
-        assert asked.wait(WAIT_S)
+    with petras_turn() as run:
         (turn,) = run.state().turns
         assert (turn.round, turn.seat) == (0, "Petra")
         with pytest.raises(UsageError, match="breaks the contract: STANCE is missing") as caught:
@@ -200,17 +165,6 @@ def test_function_by_name_alone_is_refused() -> None:
     definition = spec(Seat("a", model="function:mine"), Seat("b"))
     with pytest.raises(SeatError, match="the function 'mine' isn't here; give the callable"):
         session.check_spec(definition)
-
-
-def interrupted(definition: DebateSpec, seat: str, **opening: Any) -> str:
-    run = session.new_run(definition, Opening(**opening))
-    asked = when(run, "call_started", seat=seat)
-    job = runner().submit(lambda job: run.main())
-    assert asked.wait(WAIT_S)
-    job.cancel()
-    assert job.finished.wait(WAIT_S)
-    assert run.fold.status == "interrupted"
-    return run.id
 
 
 def hanging() -> DebateSpec:

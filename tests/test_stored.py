@@ -18,7 +18,7 @@ from rt_notebook.store import open_store
 from rt_notebook.stored import take_over
 from tests.engine.clocks import play_live
 from tests.engine.debates import spec
-from tests.test_session import WAIT_S, interrupted, when
+from tests.live_runs import WAIT_S, interrupted, when
 
 
 @pytest.mark.parametrize("durability", ["process", "power"])
@@ -31,14 +31,9 @@ def test_what_events_survive_stays_with_the_debate(durability: Any) -> None:
     assert state.status == "interrupted"
 
 
-def test_store_of_the_settings_is_where_verbs_look(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("RT_NOTEBOOK_STORE")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "roundtable.toml").write_text("[defaults]\nstore = 'mine.db'", encoding="utf-8")
+def test_store_of_the_settings_is_where_verbs_look(settings_store: Path, tmp_path: Path) -> None:
     result = rt.Review("Ship it?", options=["yes", "no"]).run_sync()
-    assert (tmp_path / "mine.db").is_file()
+    assert settings_store.is_file()
     assert rt.load(result.id).verdict == result.verdict
     assert rt.state("last").id == result.id
     assert list(rt.debates()["id"]) == [result.id]

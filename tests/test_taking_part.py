@@ -15,18 +15,12 @@ from rt_notebook.engine.debate import Debate
 from rt_notebook.errors import UsageError
 from rt_notebook.session import Opening
 from tests.engine.debates import Voice, reply, spec
-from tests.test_session import WAIT_S, under_way, when
+from tests.live_runs import WAIT_S, petras_turn, under_way, when
 
 
 @pytest.mark.parametrize(("source", "named"), [("person", None), ("agent", "agent")])
 def test_reply_of_a_human_seat_says_who_sent_it(source: str, named: str | None) -> None:
-    definition = spec(
-        Seat("Petra", model="human"), Seat("b", model=Voice(reply("opt-2"))), rounds=0
-    )
-    run = session.new_run(definition, Opening(attended=True))
-    asked = when(run, "call_started", seat="Petra")
-    with under_way(run):
-        assert asked.wait(WAIT_S)
+    with petras_turn() as run:
         bound = "breaks the contract" if source == "person" else "has 8,001 characters; 8,000"
         with pytest.raises(UsageError, match=bound) as caught:
             run.take_turn(round=0, seat="Petra", text="x" * 8_001, source=source)

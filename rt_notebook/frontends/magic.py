@@ -114,7 +114,7 @@ def _show(shell: Any, command: Command) -> Any:
 def _list(shell: Any, command: Command) -> Any:
     from rt_notebook.frontends.api import debates
 
-    limit = number(command, "limit") if "limit" in command.options else 50
+    limit = number(command, "limit", default=50)
     return debates(command.options.get("status"), limit, store=command.store)
 
 
@@ -122,8 +122,7 @@ def _wait(shell: Any, command: Command) -> Any:
     from rt_notebook import session
     from rt_notebook.frontends.api import WAIT_S
 
-    seconds = number(command, "seconds", float) if "seconds" in command.options else WAIT_S
-    return session.wait(command.id, seconds, command.store)
+    return session.wait(command.id, number(command, "seconds", float, WAIT_S), command.store)
 
 
 def _answer(shell: Any, command: Command) -> Any:
@@ -194,7 +193,7 @@ def _extend(shell: Any, command: Command) -> None:
     seats = given.get("seats")
     more = Extending(
         command.prompt,
-        number(command, "rounds") if "rounds" in given else 1,
+        number(command, "rounds", default=1),
         given.get("mode"),
         given.get("observer-prompt"),
         tuple(name.strip() for name in seats.split(",")) if seats else None,

@@ -181,15 +181,17 @@ def verbs_help() -> str:
     return head + "\n".join(lines)
 
 
-def number(command: Command, name: str, kind: Callable[[str], Any] = int) -> Any:
-    """Return an option as a number, or None.
+def number(
+    command: Command, name: str, kind: Callable[[str], Any] = int, default: float | None = None
+) -> Any:
+    """Return an option as a number; `default` where it isn't given.
 
     Raises:
         OptionError: it isn't one.
     """
     text = command.options.get(name)
     if text is None:
-        return None
+        return default
     try:
         return kind(text)
     except ValueError:

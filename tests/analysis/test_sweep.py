@@ -6,7 +6,6 @@ import asyncio
 import gc
 import threading
 import weakref
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 
 import rt_notebook as rt
 from rt_notebook import session
-from rt_notebook.analysis.sweep import Sweep, sweep
+from rt_notebook.analysis.sweep import sweep
 from rt_notebook.errors import (
     BriefError,
     OptionError,
@@ -24,42 +23,10 @@ from rt_notebook.errors import (
     UnknownDebateError,
 )
 from rt_notebook.running import all_running
-
-SAID = "STANCE: opt-1\nAGREE_WITH: []\nDISAGREE:\n- none\nNEW:\n- none\nASSUMPTIONS:\n- none"
-OPTIONS = ("Ship", "Wait")
-QUESTIONS = ["Ship now?", "Ship soon?", "Ship later?"]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "debates.db"
-
+from tests.analysis.sweeps import OPTIONS, QUESTIONS, Speaker, run
 
 SEVEN = [f"s{number}=scripted" for number in range(7)]
 LEVELS = ("rounds", "loop_threshold", "max_tokens")
-
-
-class Speaker:
-    """A seat's function that counts its calls and may wait or fail."""
-
-    def __init__(self, act: Callable[[rt.Call, int], object] | None = None) -> None:
-        self.calls = 0
-        self.act = act
-        self.__name__ = "speaker"
-
-    async def __call__(self, call: rt.Call) -> str:
-        self.calls += 1
-        made = self.act(call, self.calls) if self.act else None
-        if asyncio.iscoroutine(made):
-            await made
-        return SAID
-
-
-def run(briefs: Any = QUESTIONS, store: Path | None = None, **given: Any) -> Sweep:
-    speaker = given.pop("speaker", None) or Speaker()
-    seats = [rt.Seat("pm", model=speaker), rt.Seat("dev", model=speaker)]
-    given.setdefault("seats", seats)
-    return sweep(briefs, options=OPTIONS, store=store, progress=False, **given)
 
 
 def test_every_brief_is_debated_repeatedly(store: Path) -> None:
@@ -291,14 +258,9 @@ def test_configuration_of_single_debates_is_no_hindrance(
     assert (result.status, result.spec.tool_preview, result.spec.api_billing) == ("done", 300, True)
 
 
-def test_store_of_the_configuration_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("RT_NOTEBOOK_STORE")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "roundtable.toml").write_text("[defaults]\nstore = 'mine.db'", encoding="utf-8")
+def test_store_of_the_configuration_is_used(settings_store: Path) -> None:
     found = run(QUESTIONS[:1])
-    assert list(rt.debates(store=tmp_path / "mine.db")["id"]) == found.ids
+    assert list(rt.debates(store=settings_store)["id"]) == found.ids
     assert found[0].status == "done"
 
 

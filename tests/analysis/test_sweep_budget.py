@@ -11,12 +11,7 @@ import rt_notebook as rt
 from rt_notebook.analysis.sweep import LIMITED, NO_BUDGET
 from rt_notebook.errors import StoreError
 from rt_notebook.store.sqlite import SqliteStore
-from tests.analysis.test_sweep import QUESTIONS, Speaker, run
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "debates.db"
+from tests.analysis.sweeps import QUESTIONS, Speaker, run
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
